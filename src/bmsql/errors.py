@@ -1,0 +1,173 @@
+"""Every error that bmsql raises, as one tree.
+
+::
+
+    BmsqlError
+    ├── ConfigurationError            an option, environment variable or file is wrong
+    │   ├── MissingDependencyError    an optional package is not installed
+    │   ├── CredentialsError          no usable credentials for a backend or a model
+    │   └── SemanticModelError        a semantic model or rule file is wrong (file, line, field)
+    ├── QuestionError                 the question is empty or too long
+    ├── PlanError                     a query plan cannot be compiled
+    ├── SqlError                      SQL that cannot be used
+    │   ├── SqlSyntaxError            it does not parse in the BigQuery dialect
+    │   ├── ForbiddenSqlError         it is not one read-only SELECT over the catalogue
+    │   ├── InvalidSqlError           names, types or grouping are wrong
+    │   └── UnsupportedSqlError       right for BigQuery, but the backend cannot do the same
+    ├── BackendError                  a backend did not answer
+    │   ├── BackendUnavailableError   it cannot be opened or reached
+    │   ├── ExecutionError            the database refused or failed the query
+    │   ├── QueryTimeoutError         the time limit was reached; the query was cancelled
+    │   ├── QueryCancelledError       the caller cancelled
+    │   └── BudgetExceededError       the query would cost more than allowed
+    ├── KnowledgeBaseError            a knowledge base file is missing, damaged or of another version
+    └── ReasonerError                 a reasoner did not return what a step needs
+
+Each carries one sentence that says what is wrong and, as `remedy`, what to do about it. Errors of
+other libraries are mapped where they enter, with the original as `__cause__`.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "BackendError",
+    "BackendUnavailableError",
+    "BmsqlError",
+    "BudgetExceededError",
+    "ConfigurationError",
+    "CredentialsError",
+    "ExecutionError",
+    "ForbiddenSqlError",
+    "InvalidSqlError",
+    "KnowledgeBaseError",
+    "MissingDependencyError",
+    "PlanError",
+    "QueryCancelledError",
+    "QueryTimeoutError",
+    "QuestionError",
+    "ReasonerError",
+    "SemanticModelError",
+    "SqlError",
+    "SqlSyntaxError",
+    "UnsupportedSqlError",
+]
+
+
+class BmsqlError(Exception):
+    """Base of all bmsql errors.
+
+    `str(error)` is the message followed by the remedy; `message` and `remedy` give them apart.
+    """
+
+    def __init__(self, message: str, *, remedy: str = "") -> None:
+        super().__init__(message, remedy)
+        self.message = message
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.remedy}".strip()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # The default reduction would call the class with positional arguments only, and lose
+        # keyword-only ones; errors of a batch must survive a process pool.
+        return (_rebuild, (type(self), self.args, dict(self.__dict__)))
+
+
+def _rebuild(cls: type[BmsqlError], args: tuple[object, ...], state: dict[str, object]) -> BmsqlError:
+    error = cls.__new__(cls, *args)
+    error.args = args
+    error.__dict__.update(state)
+    return error
+
+
+class ConfigurationError(BmsqlError):
+    """An option, environment variable or file is wrong."""
+
+
+class MissingDependencyError(ConfigurationError):
+    """An optional package is not installed; the remedy names the extra to install."""
+
+
+class CredentialsError(ConfigurationError):
+    """No usable credentials for a backend or a model."""
+
+
+class SemanticModelError(ConfigurationError):
+    """A semantic model or rule file is wrong; `file`, `line` (1-based) and `field` say where."""
+
+    def __init__(
+        self, message: str, *, file: str = "", line: int | None = None, field: str = "", remedy: str = ""
+    ) -> None:
+        place = ":".join(str(part) for part in (file, line) if part)
+        where = " ".join(part for part in (place, f"({field})" if field else "") if part)
+        super().__init__(f"{where}: {message}" if where else message, remedy=remedy)
+        self.file = file
+        self.line = line
+        self.field = field
+
+
+class QuestionError(BmsqlError):
+    """The question is empty or too long."""
+
+
+class PlanError(BmsqlError):
+    """A query plan cannot be compiled into SQL."""
+
+
+class SqlError(BmsqlError):
+    """SQL that cannot be used; `line` and `column` (1-based) say where, when known."""
+
+    def __init__(
+        self, message: str, *, line: int | None = None, column: int | None = None, remedy: str = ""
+    ) -> None:
+        super().__init__(message, remedy=remedy)
+        self.line = line
+        self.column = column
+
+
+class SqlSyntaxError(SqlError):
+    """The text does not parse in the BigQuery dialect."""
+
+
+class ForbiddenSqlError(SqlError):
+    """The text is not one read-only SELECT over the catalogue."""
+
+
+class InvalidSqlError(SqlError):
+    """Names, types or grouping are wrong."""
+
+
+class UnsupportedSqlError(SqlError):
+    """Right for BigQuery, but the backend cannot compute the same result, so it is not run."""
+
+
+class BackendError(BmsqlError):
+    """A backend did not answer."""
+
+
+class BackendUnavailableError(BackendError):
+    """The backend cannot be opened or reached."""
+
+
+class ExecutionError(BackendError):
+    """The database refused or failed the query; the message is the database's own."""
+
+
+class QueryTimeoutError(BackendError):
+    """The time limit was reached and the query was cancelled."""
+
+
+class QueryCancelledError(BackendError):
+    """The caller cancelled the query."""
+
+
+class BudgetExceededError(BackendError):
+    """The query would cost more than the budget allows."""
+
+
+class KnowledgeBaseError(BmsqlError):
+    """A knowledge base file is missing, damaged or of another version."""
+
+
+class ReasonerError(BmsqlError):
+    """A reasoner did not return what a step needs."""
