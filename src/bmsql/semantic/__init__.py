@@ -1,0 +1,38 @@
+"""Semantic models: what a knowledge base holds, as YAML that a user can write."""
+
+from bmsql.semantic._introspect import introspect_model
+from bmsql.semantic._load import load_semantic_model, parse_semantic_model
+from bmsql.semantic._schema import (
+    Attribute,
+    Column,
+    Condition,
+    Derived,
+    Entity,
+    Example,
+    Family,
+    Join,
+    Recipe,
+    Role,
+    SemanticModel,
+    Table,
+    Value,
+)
+
+__all__ = [
+    "Attribute",
+    "Column",
+    "Condition",
+    "Derived",
+    "Entity",
+    "Example",
+    "Family",
+    "Join",
+    "Recipe",
+    "Role",
+    "SemanticModel",
+    "Table",
+    "Value",
+    "introspect_model",
+    "load_semantic_model",
+    "parse_semantic_model",
+]
