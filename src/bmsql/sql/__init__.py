@@ -1,0 +1,13 @@
+"""SQL: extraction from a model's text, parsing, the guard, the checks and the repairs.
+
+Text in, text out: what is not certain is an error with a suggestion, never a guess.
+"""
+
+from bmsql.sql._extract import extract_sql
+from bmsql.sql._format import format_sql
+from bmsql.sql._guard import guard
+from bmsql.sql._parse import parse
+from bmsql.sql._policy import Policy
+from bmsql.sql._validate import validate
+
+__all__ = ["Policy", "extract_sql", "format_sql", "guard", "parse", "validate"]

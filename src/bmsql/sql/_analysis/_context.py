@@ -1,0 +1,39 @@
+"""What an analysis gathers: problems, repairs and the tables read."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from bmsql.sql._policy import Policy
+from bmsql.sql._source import Edit, Source, problem_at
+from bmsql.sql._tree import span
+from bmsql.types import Catalog, Fix, Problem
+
+
+class Context:
+    """The text under analysis, and everything found in it."""
+
+    def __init__(self, source: Source, catalog: Catalog, policy: Policy) -> None:
+        self.source = source
+        self.catalog = catalog
+        self.policy = policy
+        self.problems: list[Problem] = []
+        self.fixes: list[Fix] = []
+        self.edits: list[Edit] = []
+        self.tables: dict[str, None] = {}
+
+    def problem(self, code: str, message: str, start: int, end: int, suggestion: str = "") -> None:
+        """Record a problem at a place in the text, once."""
+        found = problem_at(self.source.text, code, message, start, end, suggestion)
+        if found not in self.problems:
+            self.problems.append(found)
+
+    def problem_at(self, node: exp.Expression, code: str, message: str, suggestion: str = "") -> None:
+        """Record a problem at a node."""
+        self.problem(code, message, *span(node, self.source), suggestion)
+
+    def edit(self, edit: Edit, code: str, message: str, before: str) -> None:
+        """Record a repair."""
+        if edit not in self.edits:
+            self.edits.append(edit)
+            self.fixes.append(Fix(code=code, message=message, before=before, after=edit.replacement))

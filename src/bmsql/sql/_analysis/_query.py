@@ -1,0 +1,366 @@
+"""Queries: CTEs, SELECTs, set operations, and the columns they give."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from bmsql.sql._analysis._from import add_from
+from bmsql.sql._analysis._grouping import check_distinct_order, check_grouping
+from bmsql.sql._analysis._names import nearest
+from bmsql.sql._analysis._operators import is_literal
+from bmsql.sql._analysis._scope import Column, Scope
+from bmsql.sql._analysis._typer import Typer
+from bmsql.sql._tree import arg
+from bmsql.sql._types import STRUCT, UNKNOWN, Type, common
+
+Ctes = dict[str, tuple[Column, ...] | None]
+
+
+def query_columns(node: exp.Expression, parent: Scope | None, ctes: Ctes, typer: Typer) -> tuple[Column, ...] | None:
+    """The columns of a query of any kind."""
+    ctes = _with_ctes(node, parent, ctes, typer)
+    if isinstance(node, exp.Subquery):
+        columns = query_columns(node.this, parent, ctes, typer)
+        _modifiers(node, columns, parent, ctes, typer)
+        return columns
+    if isinstance(node, exp.SetOperation):
+        return _set_operation(node, parent, ctes, typer)
+    if isinstance(node, exp.Select):
+        return _select(node, parent, ctes, typer)
+    if isinstance(node, exp.Paren):
+        return query_columns(node.this, parent, ctes, typer)
+    return None
+
+
+def _with_ctes(node: exp.Expression, parent: Scope | None, ctes: Ctes, typer: Typer) -> Ctes:
+    clause = arg(node, "with")
+    if clause is None:
+        return ctes
+    ctes = dict(ctes)
+    seen: set[str] = set()
+    for cte in clause.expressions:
+        name = cte.alias.lower()
+        if name in seen:
+            typer.context.problem_at(cte, "duplicate-alias", f"WITH has the name {cte.alias} twice.", "Give one another name.")
+        seen.add(name)
+        if clause.args.get("recursive"):
+            # The name is visible in its own definition; its columns are those of the first branch.
+            ctes[name] = None
+            first = cte.this
+            while isinstance(first, (exp.SetOperation, exp.Subquery)):
+                first = first.this
+            if isinstance(first, exp.Select) and first is not cte.this:
+                before = len(typer.context.problems)
+                ctes[name] = query_columns(first, parent, ctes, typer)
+                del typer.context.problems[before:]
+        ctes[name] = query_columns(cte.this, parent, ctes, typer)
+    return ctes
+
+
+def _set_operation(node: exp.SetOperation, parent: Scope | None, ctes: Ctes, typer: Typer) -> tuple[Column, ...] | None:
+    # A chain of UNIONs leans to the left: walk it without recursion.
+    branches: list[exp.Expression] = []
+    stack: list[exp.Expression] = [node]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, exp.SetOperation) and (part is node or not _has_modifiers(part)):
+            stack += [part.expression, part.this]
+        else:
+            branches.append(part)
+    word = type(node).__name__.upper()
+    _check_grouping_of_branches(node, typer)
+    result: tuple[Column, ...] | None = None
+    known = True
+    for index, branch in enumerate(branches):
+        columns = query_columns(branch, parent, ctes, typer)
+        if columns is None:
+            known = False
+        elif result is None:
+            result = columns
+        elif not node.args.get("by_name"):
+            result = _merge(result, columns, branch, index, word, typer)
+    if not known:
+        result = None
+    _modifiers(node, result, parent, ctes, typer)
+    return result
+
+
+def _check_grouping_of_branches(node: exp.SetOperation, typer: Typer) -> None:
+    """Different set operations, and ORDER BY or LIMIT before the last query, need parentheses."""
+    left: exp.Expression = node.this
+    mixed = (
+        isinstance(side, exp.SetOperation) and (type(side) is not type(node) or side.args.get("distinct") != node.args.get("distinct"))
+        for side in (left, node.expression)
+    )
+    if any(mixed):
+        typer.context.problem_at(
+            node.expression, "set-operation-mix", "Different set operations stand side by side.", "Put one of them in parentheses."
+        )
+    if isinstance(left, (exp.Select, exp.SetOperation)) and any(left.args.get(key) is not None for key in ("order", "limit", "offset")):
+        typer.context.problem_at(
+            left, "set-operation-order", "ORDER BY and LIMIT of one query of a set operation need parentheses.", "Write (SELECT ... LIMIT 10) UNION ALL ..."
+        )
+
+
+def _has_modifiers(node: exp.Expression) -> bool:
+    return any(node.args.get(key) is not None for key in ("order", "limit", "offset")) or arg(node, "with") is not None
+
+
+def _merge(
+    left: tuple[Column, ...], right: tuple[Column, ...], branch: exp.Expression, index: int, word: str, typer: Typer
+) -> tuple[Column, ...]:
+    if len(left) != len(right):
+        typer.context.problem_at(
+            branch,
+            "set-operation-columns",
+            f"{word}: query {index + 1} has {len(right)} columns, the first has {len(left)}.",
+            "Give all queries the same columns in the same order; fill a missing one with NULL AS name.",
+        )
+        return left
+    merged: list[Column] = []
+    for position, (one, other) in enumerate(zip(left, right, strict=True)):
+        kind = common(one.type, other.type, one.literal, other.literal)
+        if kind is None:
+            item = branch.expressions[position] if isinstance(branch, exp.Select) and position < len(branch.expressions) else branch
+            typer.context.problem_at(
+                item,
+                "set-operation-types",
+                f"{word}: column {position + 1} is {one.type} in the first query and {other.type} in query {index + 1}.",
+                "Put the columns in the same order, or CAST one.",
+            )
+            kind = UNKNOWN
+        merged.append(Column(one.name, kind, one.literal and other.literal))
+    return tuple(merged)
+
+
+def _select(select: exp.Select, parent: Scope | None, ctes: Ctes, typer: Typer) -> tuple[Column, ...] | None:
+    scope = Scope(parent, ctes)
+    add_from(select, scope, typer)
+    context = typer.context
+    # Aliases are known by name from the start, to say so where they are not visible yet.
+    scope.aliases = {item.alias.lower(): None for item in select.expressions if isinstance(item, exp.Alias)}
+    scope.windows = {window.name.lower() for window in select.args.get("windows") or ()}
+    where = select.args.get("where")
+    if where is not None:
+        typer.condition(where.this, scope, "WHERE")
+    distinct = select.args.get("distinct")
+    if distinct is not None and distinct.args.get("on") is not None:
+        context.problem_at(
+            distinct, "distinct-on", "DISTINCT ON is not supported.", "Use QUALIFY ROW_NUMBER() OVER (PARTITION BY ... ORDER BY ...) = 1."
+        )
+    for window in select.args.get("windows") or ():
+        for part in window.args.get("partition_by") or ():
+            typer.infer(part, scope, "WINDOW", aggregates=True)
+        order = window.args.get("order")
+        for ordered in order.expressions if order is not None else ():
+            typer.infer(ordered.this, scope, "WINDOW", aggregates=True)
+    columns = _select_list(select, scope, typer)
+    group, having, qualify = (select.args.get(key) for key in ("group", "having", "qualify"))
+    if group is not None:
+        scope.grouped = True
+        _group(group, select, scope, typer)
+    if having is not None:
+        typer.condition(having.this, scope, "HAVING", aggregates=True, aliases=True)
+    if qualify is not None:
+        typer.condition(qualify.this, scope, "QUALIFY", aggregates=True, windows=True, aliases=True)
+        if not _has_window(select, qualify):
+            context.problem_at(qualify, "qualify-without-window", "QUALIFY needs a window function.", "Use WHERE or HAVING.")
+    _modifiers(select, columns, parent, ctes, typer, scope)
+    check_grouping(select, scope, typer)
+    if distinct is not None:
+        check_distinct_order(select, scope, typer)
+    if select.args.get("kind") in ("STRUCT", "VALUE") and columns is not None:
+        if select.args["kind"] == "STRUCT":
+            return (Column("", Type(STRUCT, fields=tuple((column.name, column.type) for column in columns))),)
+        return (Column("", columns[0].type),) if columns else columns
+    return columns
+
+
+def _has_window(select: exp.Expression, qualify: exp.Expression) -> bool:
+    return any(node.find(exp.Window) is not None for node in (qualify, *select.expressions))
+
+
+def _select_list(select: exp.Select, scope: Scope, typer: Typer) -> tuple[Column, ...] | None:
+    columns: list[Column] = []
+    known = True
+    for item in select.expressions:
+        star = _star(item, scope, typer)
+        if star is not None:
+            columns += star[0]
+            known = known and star[1]
+            continue
+        # An alias of this list is not visible in it.
+        kind = typer.infer(item, scope, "the SELECT list", aggregates=True, windows=True)
+        name = item.alias_or_name if isinstance(item, (exp.Alias, exp.Column, exp.Dot)) else ""
+        if isinstance(item, exp.Alias):
+            scope.aliases[item.alias.lower()] = kind
+        elif name and isinstance(item, exp.Column):
+            name = item.name
+        columns.append(Column(name, kind, is_literal(item.this if isinstance(item, exp.Alias) else item)))
+    return tuple(columns) if known else None
+
+
+def _star(item: exp.Expression, scope: Scope, typer: Typer) -> tuple[list[Column], bool] | None:
+    """The columns of `*` or `t.*` with EXCEPT and REPLACE, and whether all are known."""
+    if isinstance(item, exp.Column) and isinstance(item.this, exp.Star):
+        star, qualifier = item.this, item.table
+    elif isinstance(item, exp.Star):
+        star, qualifier = item, ""
+    elif isinstance(item, exp.Dot) and isinstance(item.expression, exp.Star):
+        typer.infer(item.this, scope, "the SELECT list")
+        return [], False
+    else:
+        return None
+    relations = scope.relations
+    if qualifier:
+        found = scope.relation(qualifier.lower())
+        if found is None:
+            return _star_of_column(item, qualifier, scope, typer)
+        relations = [found]
+    elif not relations:
+        typer.context.problem_at(item, "star-without-from", "SELECT * needs a FROM clause.")
+        return [], False
+    columns: list[Column] = []
+    for relation in relations:
+        if relation.columns:
+            columns += relation.columns
+        elif relation.value is not None and relation.columns is not None:
+            columns.append(Column(relation.name, relation.value))
+    known = all(relation.columns is not None for relation in relations)
+    if not qualifier:
+        columns = _without_repeats(columns, scope)
+    return _excepted(star, columns, known, scope, typer), known
+
+
+def _star_of_column(item: exp.Expression, qualifier: str, scope: Scope, typer: Typer) -> tuple[list[Column], bool]:
+    for level in scope.chain():
+        for relation in level.relations:
+            for column in relation.find(qualifier.lower()):
+                return [Column(name, kind) for name, kind in column.type.fields], bool(column.type.fields)
+        if level.opaque:
+            return [], False
+    names = [relation.name for relation in scope.relations if relation.name]
+    hint = nearest(qualifier, names)
+    suggestion = f"Did you mean {hint}.*?" if hint else f"In scope: {', '.join(names) or 'no table'}."
+    typer.context.problem_at(item, "unknown-alias", f"There is no table or alias {qualifier} in scope.", suggestion)
+    return [], False
+
+
+def _without_repeats(columns: list[Column], scope: Scope) -> list[Column]:
+    """`*` shows a column of USING once."""
+    seen: set[str] = set()
+    kept: list[Column] = []
+    for column in columns:
+        name = column.name.lower()
+        if name in scope.merged and name in seen:
+            continue
+        seen.add(name)
+        kept.append(column)
+    return kept
+
+
+def _excepted(star: exp.Expression, columns: list[Column], known: bool, scope: Scope, typer: Typer) -> list[Column]:
+    excluded = arg(star, "except") or ()
+    replaced = star.args.get("replace") or ()
+    names = [column.name.lower() for column in columns]
+    for entry in excluded:
+        if known and entry.name.lower() not in names:
+            hint = nearest(entry.name, [column.name for column in columns])
+            typer.context.problem_at(
+                entry, "unknown-column", f"EXCEPT: there is no column {entry.name}.", f"Did you mean {hint}?" if hint else "Drop it."
+            )
+    for entry in replaced:
+        kind = typer.infer(entry, scope, "the SELECT list", aggregates=True, windows=True)
+        name = entry.alias.lower()
+        if known and name not in names:
+            typer.context.problem_at(entry, "unknown-column", f"REPLACE: there is no column {entry.alias}.", "Add it as a column of its own.")
+        columns = [Column(column.name, kind) if column.name.lower() == name else column for column in columns]
+        if any(other.name.lower() == name for other in excluded):
+            typer.context.problem_at(entry, "star", f"{entry.alias} stands in EXCEPT and in REPLACE.")
+    gone = {entry.name.lower() for entry in excluded}
+    return [column for column in columns if column.name.lower() not in gone]
+
+
+def _group(group: exp.Expression, select: exp.Select, scope: Scope, typer: Typer) -> None:
+    for item in group_items(group):
+        if isinstance(item, exp.Literal) and not item.is_string:
+            _ordinal(item, select, "GROUP BY", typer)
+        elif isinstance(item, exp.Literal):
+            typer.context.problem_at(item, "group-by-literal", "GROUP BY a text groups nothing.", "Name a column, without quotes.")
+        else:
+            typer.infer(item, scope, "GROUP BY", aliases=True)
+
+
+def group_items(group: exp.Expression) -> list[exp.Expression]:
+    """The expressions grouped by, out of ROLLUP, CUBE and GROUPING SETS too."""
+    items = list(group.expressions)
+    for key in ("rollup", "cube", "grouping_sets"):
+        items += group.args.get(key) or []
+    flat: list[exp.Expression] = []
+    while items:
+        item = items.pop(0)
+        if isinstance(item, (exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple)):
+            items = [*item.expressions, *items]
+        elif isinstance(item, exp.Paren):
+            items = [item.this, *items]
+        else:
+            flat.append(item)
+    return flat
+
+
+def _ordinal(item: exp.Expression, select: exp.Expression, clause: str, typer: Typer, count: int | None = None) -> None:
+    if count is None:
+        if any(_is_star(entry) for entry in select.expressions):
+            return
+        count = len(select.expressions)
+    text = str(item.this)
+    if not text.isdigit() or not 1 <= int(text) <= count:
+        typer.context.problem_at(
+            item, "ordinal", f"{clause} {text}: there are {count} columns in the SELECT list.", "Name the column or its alias."
+        )
+
+
+def _is_star(item: exp.Expression) -> bool:
+    return isinstance(item, exp.Star) or (isinstance(item, (exp.Column, exp.Dot)) and item.find(exp.Star) is not None)
+
+
+def _modifiers(
+    node: exp.Expression,
+    columns: tuple[Column, ...] | None,
+    parent: Scope | None,
+    ctes: Ctes,
+    typer: Typer,
+    scope: Scope | None = None,
+) -> None:
+    """ORDER BY, LIMIT and OFFSET; after a set operation only its own columns are visible."""
+    order = node.args.get("order")
+    if order is not None:
+        if scope is None:
+            from bmsql.sql._analysis._scope import Relation
+
+            scope = Scope(parent, ctes)
+            scope.relations = [Relation("", columns)]
+        for ordered in order.expressions:
+            item = ordered.this
+            if isinstance(item, exp.Literal) and not item.is_string:
+                _ordinal(item, node, "ORDER BY", typer, None if isinstance(node, exp.Select) else len(columns) if columns else 10**6)
+            else:
+                select = isinstance(node, exp.Select)
+                typer.infer(item, scope, "ORDER BY", aggregates=select, windows=select, aliases=True)
+    for key in ("limit", "offset"):
+        clause = node.args.get(key)
+        if clause is not None:
+            _count(clause, key.upper(), typer)
+    if node.args.get("offset") is not None and node.args.get("limit") is None:
+        typer.context.problem_at(node.args["offset"], "offset-without-limit", "OFFSET needs LIMIT before it.", "Write LIMIT n OFFSET m.")
+
+
+def _count(clause: exp.Expression, word: str, typer: Typer) -> None:
+    value = clause.args.get("expression")
+    while isinstance(value, exp.Paren):
+        value = value.this
+    if isinstance(value, exp.Cast):
+        value = value.this
+    good = isinstance(value, exp.Literal) and not value.is_string and str(value.this).isdigit()
+    if not good and not isinstance(value, (exp.Parameter, exp.Placeholder)):
+        typer.context.problem_at(clause, "limit", f"{word} takes a whole number.", f"Write {word} 100.")

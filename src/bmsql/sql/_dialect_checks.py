@@ -1,0 +1,189 @@
+"""Checks of spelling that a tree no longer shows: clause order and constructs of other systems."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from bmsql.sql._fixes import find_word
+from bmsql.sql._parts import INTERVAL_PARTS
+from bmsql.sql._source import Source, problem_at
+from bmsql.sql._types import TYPES
+from bmsql.types import Problem
+
+_RANK = {"SELECT": 0, "FROM": 1, "WHERE": 2, "GROUP": 3, "HAVING": 4, "QUALIFY": 5, "ORDER": 7, "LIMIT": 8, "OFFSET": 9}
+_ORDER = "SELECT, FROM, WHERE, GROUP BY, HAVING, QUALIFY, ORDER BY, LIMIT, OFFSET"
+_OPERATORS = {
+    "%": ("BigQuery has no % operator.", "Use MOD(a, b)."),
+    "~": ("BigQuery has no ~ operator for patterns.", "Use REGEXP_CONTAINS(text, pattern)."),
+    "~*": ("BigQuery has no ~* operator.", "Use REGEXP_CONTAINS(text, '(?i)pattern')."),
+    "!~": ("BigQuery has no !~ operator.", "Use NOT REGEXP_CONTAINS(text, pattern)."),
+    "!~*": ("BigQuery has no !~* operator.", "Use NOT REGEXP_CONTAINS(text, '(?i)pattern')."),
+    "~~": ("BigQuery has no ~~ operator.", "Use LIKE."),
+    "~~*": ("BigQuery has no ~~* operator.", "Use LOWER(text) LIKE LOWER(pattern)."),
+    "!~~": ("BigQuery has no !~~ operator.", "Use NOT LIKE."),
+    "!~~*": ("BigQuery has no !~~* operator.", "Use LOWER(text) NOT LIKE LOWER(pattern)."),
+    "<=>": ("BigQuery has no <=> operator.", "Use IS NOT DISTINCT FROM."),
+    "&&": ("BigQuery has no && operator.", "Use AND."),
+    "->>": ("BigQuery has no ->> operator.", "Use JSON_VALUE(x, '$.name')."),
+    "->": ("BigQuery has no -> operator.", "Use JSON_QUERY(x, '$.name')."),
+    "::": ("BigQuery has no :: operator.", "Use CAST(x AS type)."),
+}
+_WORDS = {
+    "ILIKE": ("BigQuery has no ILIKE.", "Use LOWER(text) LIKE LOWER(pattern)."),
+    "RLIKE": ("BigQuery has no RLIKE.", "Use REGEXP_CONTAINS(text, pattern)."),
+    "REGEXP": ("BigQuery has no REGEXP operator.", "Use REGEXP_CONTAINS(text, pattern)."),
+    "GLOB": ("BigQuery has no GLOB.", "Use LIKE or REGEXP_CONTAINS."),
+    "NOTNULL": ("BigQuery has no NOTNULL.", "Use IS NOT NULL."),
+    "ISNULL": ("BigQuery has no ISNULL.", "Use IS NULL."),
+}
+_AFTER_LIST = frozenset(("WHERE", "GROUP", "HAVING", "QUALIFY", "ORDER", "LIMIT", "UNION", "INTERSECT"))
+_BEHIND_VALUE = ("word", "quoted", "string", "number")
+
+
+def clause_order(source: Source) -> Iterator[Problem]:
+    """`LIMIT 10 ORDER BY a` -> `ORDER BY a LIMIT 10`"""
+    tokens = source.tokens
+    stack: list[tuple[int, str] | None] = []
+    state: tuple[int, str] | None = (-1, "")
+    for index, token in enumerate(tokens):
+        if token.text == "(":
+            stack.append(state)
+            following = tokens[index + 1] if index + 1 < len(tokens) else None
+            state = (-1, "") if following is not None and (following.upper in ("SELECT", "WITH") or following.text == "(") else None
+        elif token.text == ")":
+            state = stack.pop() if stack else (-1, "")
+        elif state is None or token.kind != "word":
+            continue
+        elif token.upper in ("UNION", "INTERSECT") or (token.upper == "EXCEPT" and tokens[index - 1].text not in ("*", ".")):
+            state = (-1, "")
+        elif token.upper in _RANK and _is_clause(source, index):
+            rank = _RANK[token.upper]
+            if rank <= state[0] and not (rank == state[0] == 9):
+                what = f"{token.upper} stands twice" if rank == state[0] else f"{token.upper} stands after {state[1]}"
+                yield problem_at(source.text, "clause-order", f"{what}.", token.start, token.end, f"The order of clauses is {_ORDER}.")
+                return
+            state = (rank, token.upper)
+
+
+def _is_clause(source: Source, index: int) -> bool:
+    tokens = source.tokens
+    word = tokens[index].upper
+    before = tokens[index - 1] if index else None
+    after = tokens[index + 1] if index + 1 < len(tokens) else None
+    if before is not None and (before.text == "." or before.upper == "AS"):
+        return False
+    if word in ("GROUP", "ORDER"):
+        return after is not None and after.upper == "BY"
+    if word == "FROM":
+        return before is None or before.upper != "DISTINCT" or index < 2 or tokens[index - 2].upper not in ("IS", "NOT")
+    if word == "OFFSET":
+        return after is not None and after.kind == "number" and (before is None or before.upper != "WITH")
+    return True
+
+
+def foreign_operators(source: Source) -> Iterator[Problem]:
+    """`a % b`, `a ~ 'x'`, `a RLIKE 'x'`"""
+    tokens = source.tokens
+    for index, token in enumerate(tokens):
+        if token.kind == "op" and token.text in _OPERATORS:
+            if token.text == "~" and not (index and (tokens[index - 1].kind in _BEHIND_VALUE or tokens[index - 1].text == ")")):
+                continue
+            message, hint = _OPERATORS[token.text]
+            yield problem_at(source.text, "foreign-operator", message, token.start, token.end, hint)
+        elif token.upper in _WORDS and index and (tokens[index - 1].kind in _BEHIND_VALUE or tokens[index - 1].text in (")", "]")):
+            if tokens[index - 1].upper in ("SELECT", "BY", "AS", "WHERE", "AND", "OR", "ON", "DISTINCT") or _next(source, index) in ("(", ".", ","):
+                continue
+            message, hint = _WORDS[token.upper]
+            yield problem_at(source.text, "foreign-operator", message, token.start, token.end, hint)
+        elif token.text == "/" and _next(source, index) == "/":
+            yield problem_at(source.text, "foreign-operator", "BigQuery has no // operator.", token.start, token.end + 1, "Use DIV(a, b).")
+
+
+def _next(source: Source, index: int) -> str:
+    return source.tokens[index + 1].text if index + 1 < len(source.tokens) else ""
+
+
+def foreign_clauses(source: Source) -> Iterator[Problem]:
+    """`INTERSECT ALL`, `CROSS APPLY`, `WITHIN GROUP`, `SIMILAR TO`, `LIKE ... ESCAPE`"""
+    tokens = source.tokens
+    for index, token in enumerate(tokens):
+        following = tokens[index + 1].upper if index + 1 < len(tokens) else ""
+        found = ("", "")
+        if token.upper in ("INTERSECT", "EXCEPT") and following == "ALL":
+            found = (f"BigQuery has no {token.upper} ALL.", f"Use {token.upper} DISTINCT.")
+        elif token.upper in ("CROSS", "OUTER") and following == "APPLY":
+            found = (f"BigQuery has no {token.upper} APPLY.", "Use CROSS JOIN UNNEST(...) or a subquery.")
+        elif token.upper == "WITHIN" and following == "GROUP":
+            found = ("BigQuery has no WITHIN GROUP.", "Write STRING_AGG(x, ',' ORDER BY x).")
+        elif token.upper == "SIMILAR" and following == "TO":
+            found = ("BigQuery has no SIMILAR TO.", "Use REGEXP_CONTAINS(text, pattern).")
+        elif token.upper == "ESCAPE" and index and tokens[index - 1].kind == "string":
+            found = ("BigQuery's LIKE has no ESCAPE.", "Escape with a backslash: LIKE 'a\\\\_b'.")
+        elif token.upper == "FILTER" and _next(source, index) == "(" and index and tokens[index - 1].text == ")":
+            found = ("BigQuery has no FILTER clause.", "Use COUNTIF(condition), or an IF inside the aggregate.")
+        if found[0]:
+            yield problem_at(source.text, "foreign-clause", found[0], token.start, token.end, found[1])
+
+
+def interval_part(source: Source) -> Iterator[Problem]:
+    """`INTERVAL '1 foo'`, `INTERVAL 7`: a part is missing"""
+    tokens = source.tokens
+    for index, token in enumerate(tokens):
+        if token.upper != "INTERVAL" or index + 1 >= len(tokens) or tokens[index + 1].kind not in ("string", "number"):
+            continue
+        part = tokens[index + 2].upper if index + 2 < len(tokens) else ""
+        if part not in INTERVAL_PARTS:
+            shown = f"{part} is no part of an INTERVAL" if part else "The INTERVAL has no part"
+            yield problem_at(source.text, "interval", f"{shown}.", token.start, tokens[index + 1].end, "Write INTERVAL 7 DAY.")
+
+
+def stray_commas(source: Source) -> Iterator[Problem]:
+    """`SELECT a,, b`, `FROM t, WHERE`, `IN (1, )`: something is missing"""
+    tokens = source.tokens
+    for index, token in enumerate(tokens):
+        if token.text == ",":
+            following = tokens[index + 1] if index + 1 < len(tokens) else None
+            if following is None or following.text in (",", ")", "]") or following.upper in _AFTER_LIST:
+                yield problem_at(source.text, "syntax", "Something is missing after this comma.", token.start, token.end, "Remove the comma.")
+        elif token.upper == "SELECT" and _upper(source, index + 1) == "FROM":
+            yield problem_at(source.text, "syntax", "The SELECT list is empty.", token.start, token.end, "Name the columns, or write *.")
+        elif token.upper == "AS" and index + 1 < len(tokens) and tokens[index + 1].kind == "number":
+            yield problem_at(source.text, "syntax", "An alias cannot be a number.", token.start, tokens[index + 1].end, "Use a name.")
+
+
+def _upper(source: Source, index: int) -> str:
+    return source.tokens[index].upper if index < len(source.tokens) else ""
+
+
+def casts_and_parts(source: Source) -> Iterator[Problem]:
+    """`CAST(x AS NUMBER)`, `EXTRACT(YEAR, d)`, `EXTRACT('YEAR' FROM d)`"""
+    tokens = source.tokens
+    for index, token in enumerate(tokens):
+        closing = source.partners.get(index + 1)
+        if closing is None or token.upper not in ("CAST", "SAFE_CAST", "EXTRACT") or tokens[index + 1].text != "(":
+            continue
+        word = "FROM" if token.upper == "EXTRACT" else "AS"
+        at = find_word(source, word, index + 2, closing)
+        if token.upper == "EXTRACT":
+            if at is None or tokens[index + 2].kind != "word":
+                yield problem_at(source.text, "extract", "EXTRACT is written EXTRACT(part FROM date).", token.start, tokens[closing].end, "Write EXTRACT(YEAR FROM d).")
+        elif at is None:
+            yield problem_at(source.text, "cast", f"{token.upper} is written {token.upper}(x AS type).", token.start, tokens[closing].end, "Write CAST(x AS STRING).")
+        elif tokens[at + 1].upper not in TYPES:
+            named = tokens[at + 1].text
+            yield problem_at(source.text, "unknown-type", f"{named} is no type of BigQuery.", tokens[at + 1].start, tokens[at + 1].end, "Use STRING, INT64, FLOAT64, NUMERIC, BOOL, DATE or TIMESTAMP.")
+
+
+CHECKS: tuple[Callable[[Source], Iterator[Problem]], ...] = (
+    clause_order,
+    foreign_operators,
+    foreign_clauses,
+    interval_part,
+    stray_commas,
+    casts_and_parts,
+)
+
+
+def dialect_problems(source: Source) -> list[Problem]:
+    """What the text has that BigQuery does not."""
+    return [problem for check in CHECKS for problem in check(source)]

@@ -1,0 +1,141 @@
+"""Parsing in the BigQuery dialect, with errors that say where and what to do."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from sqlglot import exp
+from sqlglot.dialects.bigquery import BigQuery
+from sqlglot.errors import ErrorLevel, ParseError, TokenError
+
+from bmsql.errors import SqlSyntaxError
+from bmsql.sql._lexer import LexError
+from bmsql.sql._source import Source, position
+
+_DIALECT = BigQuery()
+_BigQueryParser: Any = type(_DIALECT.parser())
+# Calls whose arguments are no plain list of expressions need the parser's own methods.
+_SPECIAL_CALLS = ("ARRAY", "CAST", "EXTRACT", "SAFE_CAST")
+_NEEDS_CLAUSE = {"FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "QUALIFY", "JOIN", "ON", "SELECT"}
+
+
+class _FaithfulParser(_BigQueryParser):  # type: ignore[misc]  # the base class is looked up, for any sqlglot release
+    """Keeps each call under the name and with the arguments that were written.
+
+    The usual parser turns `LEN`, `CHAR_LENGTH` and `LENGTH` into one node and reorders arguments,
+    which is right for translation and useless for checking.
+    """
+
+    FUNCTIONS: dict[str, Any] = {}
+    FUNCTION_PARSERS = {name: _BigQueryParser.FUNCTION_PARSERS[name] for name in _SPECIAL_CALLS}
+
+    def _parse_primary(self) -> Any:
+        token = self._curr
+        node = super()._parse_primary()
+        if isinstance(node, exp.Expression) and token is not None and "start" not in node.meta:
+            node.update_positions(token)
+        return node
+
+
+def parse(sql: str) -> exp.Query:
+    """`sql` as a syntax tree of sqlglot's BigQuery dialect.
+
+    Raises:
+        SqlSyntaxError: the text is not one query that parses; with line and column from 1.
+    """
+    return _parse_with(_BigQueryParser, sql, None)
+
+
+def parse_source(source: Source) -> exp.Query:
+    """The faithful tree of a text: every call an `exp.Anonymous` with its own name and arguments.
+
+    Raises:
+        SqlSyntaxError: as `parse`; also when the parser and the lexer read the text differently.
+    """
+    return _parse_with(_FaithfulParser, source.text, source)
+
+
+def lex_problem(error: LexError, sql: str) -> SqlSyntaxError:
+    """A lexer's error as a syntax error with its place."""
+    line, column = position(sql, error.offset)
+    return SqlSyntaxError(error.message, line=line, column=column, remedy=error.hint)
+
+
+def _parse_with(parser_class: Any, sql: str, source: Source | None) -> exp.Query:
+    if source is None:
+        try:
+            source = Source(sql)
+        except LexError as error:
+            raise lex_problem(error, sql) from error
+    if not source.tokens:
+        raise SqlSyntaxError("There is no SQL in the text.", line=1, column=1, remedy="Write one SELECT statement.")
+    try:
+        tokens = _DIALECT.tokenize(sql)
+        _refuse_two_readings(source, tokens)
+        trees = parser_class(error_level=ErrorLevel.IMMEDIATE, dialect=_DIALECT).parse(tokens, sql)
+    except TokenError as error:
+        raise SqlSyntaxError(f"The text cannot be read as SQL: {error}", remedy="Check quotes and comments.") from error
+    except ParseError as error:
+        raise _syntax_error(error, source) from error
+    except RecursionError as error:
+        raise SqlSyntaxError("The query is nested too deeply.", remedy="Write it with fewer levels.") from error
+    trees = [tree for tree in trees if tree is not None]
+    if len(trees) != 1:
+        second = next((token for token in source.tokens if token.text == ";"), source.tokens[-1])
+        line, column = source.position(second.start)
+        raise SqlSyntaxError(
+            f"There are {len(trees)} statements; one is allowed.", line=line, column=column, remedy="Keep one SELECT statement."
+        )
+    return cast(exp.Query, trees[0])
+
+
+def _refuse_two_readings(source: Source, tokens: list[Any]) -> None:
+    """Stop a text whose literals or comments end elsewhere for the parser than for the lexer."""
+    text = source.text
+    ours = "".join("".join(token.text.split()) for token in source.tokens)
+    theirs = "".join("".join(text[token.start : token.end + 1].split()) for token in tokens)
+    starts = {token.start for token in tokens}
+    quoted = all(token.start in starts for token in source.tokens if token.kind in ("string", "bytes", "quoted"))
+    if ours != theirs or not quoted:
+        raise SqlSyntaxError(
+            "The text can be read in two ways (quotes or comments are ambiguous).",
+            line=1,
+            column=1,
+            remedy="Write it without comments and with plain quotes.",
+        )
+
+
+def _syntax_error(error: ParseError, source: Source) -> SqlSyntaxError:
+    detail = error.errors[0] if error.errors else {}
+    highlight = str(detail.get("highlight") or "")
+    description = str(detail.get("description") or "the statement does not parse").rstrip(".")
+    # The parser counts columns at the end of a token; its context gives the offset of the start.
+    offset = _offset_of(source, int(detail.get("line") or 1), int(detail.get("col") or 1), highlight)
+    line, column = source.position(offset)
+    if highlight:
+        message = f"Syntax error at {highlight!r}: {_plain(description)}."
+    else:
+        message = f"Syntax error at the end of the text: {_plain(description)}."
+    remedy = "Check what stands before it: a missing comma, parenthesis, operator or keyword."
+    if highlight.upper() in _NEEDS_CLAUSE:
+        remedy = f"Check the clause before {highlight.upper()}: it is not complete, or the clauses are out of order."
+    return SqlSyntaxError(message, line=line, column=column, remedy=remedy)
+
+
+def _plain(description: str) -> str:
+    if description.startswith("Invalid expression / Unexpected token"):
+        return "this is not expected here"
+    if description.startswith("Required keyword"):
+        return description.split(" for <class")[0].replace("Required keyword", "something is missing:")
+    return description[0].lower() + description[1:]
+
+
+def _offset_of(source: Source, line: int, end_column: int, highlight: str) -> int:
+    start_of_line = 0
+    for _ in range(line - 1):
+        start_of_line = source.text.find("\n", start_of_line) + 1
+    end = min(start_of_line + end_column, len(source.text))
+    for token in source.tokens:
+        if token.start < end <= token.end:
+            return token.start
+    return max(0, end - max(1, len(highlight)))

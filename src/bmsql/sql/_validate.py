@@ -1,0 +1,90 @@
+"""`validate`: the only place that makes a `ValidatedQuery`."""
+
+from __future__ import annotations
+
+from bmsql.errors import SqlSyntaxError
+from bmsql.sql._analysis import analyse
+from bmsql.sql._dialect_checks import dialect_problems
+from bmsql.sql._extract import extract_sql
+from bmsql.sql._fixes import repair
+from bmsql.sql._guard import lexed, text_problems, tree_problems
+from bmsql.sql._parse import parse, parse_source
+from bmsql.sql._policy import DEFAULT_POLICY, Policy
+from bmsql.sql._source import Source
+from bmsql.types import Catalog, Fix, Problem, Rejected, ValidatedQuery
+from bmsql.types._query import _MINT
+
+# Repairs may reveal further ones (a table name must be right before its columns can be checked).
+_ROUNDS = 3
+
+
+def validate(sql: str, catalog: Catalog, policy: Policy | None = None) -> ValidatedQuery | Rejected:
+    """Check `sql` (a statement, or a model's whole answer) against `catalog`.
+
+    It is extracted, guarded, parsed, repaired where the meaning is certain (each `Fix` is
+    reported), checked for names and types, and guarded again as it will be executed. Identifiers,
+    comments and layout stay the author's; tables come out as `project.dataset.table` in backticks.
+
+    Bad SQL is never an exception: it comes back as `Rejected`, with every problem found.
+    """
+    policy = policy or DEFAULT_POLICY
+    text = extract_sql(sql)
+    fixes: list[Fix] = _extraction_fixes(sql, text)
+    try:
+        source, repairs = repair(text, catalog)
+        fixes += repairs
+        return _check(source, catalog, policy, fixes)
+    except SqlSyntaxError as error:
+        problem = Problem(
+            code="syntax",
+            message=error.message,
+            line=error.line,
+            column=error.column,
+            snippet=_around(text, error.line, error.column),
+            suggestion=error.remedy,
+        )
+        return Rejected(sql=text, problems=(problem,), fixes=tuple(fixes))
+    except RecursionError:
+        # A tree thousands of levels deep, such as a chain of as many operators.
+        problem = Problem(code="too-complex", message="The query is too deeply nested to be checked.", suggestion="Shorten it.")
+        return Rejected(sql=text, problems=(problem,), fixes=tuple(fixes))
+
+
+def _check(source: Source, catalog: Catalog, policy: Policy, fixes: list[Fix]) -> ValidatedQuery | Rejected:
+    for _ in range(_ROUNDS):
+        problems = list(text_problems(source, policy)) or dialect_problems(source)
+        if problems:
+            break
+        tree = parse_source(source)
+        found = analyse(tree, source, catalog, policy)
+        problems = found.problems
+        if problems:
+            break
+        fixes += found.fixes
+        if not found.edits:
+            problems = list(tree_problems(tree, source, catalog, policy, found.arrays))
+            if problems:
+                break
+            parse(source.text)
+            return ValidatedQuery(sql=source.text, tables=found.tables, fixes=tuple(fixes), mint=_MINT)
+        source = source.edited(found.edits)
+    else:
+        problems = [Problem(code="unstable", message="The query could not be repaired in a few steps.")]
+    return Rejected(sql=source.text, problems=tuple(problems), fixes=tuple(fixes))
+
+
+def _extraction_fixes(given: str, extracted: str) -> list[Fix]:
+    rest = given.strip()
+    if rest == extracted:
+        return []
+    if rest.rstrip("; \t\r\n") == extracted:
+        return [Fix(code="semicolon", message="Removed the semicolon at the end.", before=";")]
+    return [Fix(code="extracted", message="Took the SQL out of the text around it.", before=given, after=extracted)]
+
+
+def _around(text: str, line: int | None, column: int | None) -> str:
+    if line is None or column is None:
+        return ""
+    lines = text.splitlines() or [""]
+    shown = lines[min(line, len(lines)) - 1]
+    return shown[max(0, column - 21) : column + 40].strip()
