@@ -1,0 +1,22 @@
+"""Where queries run: a `Backend` answers for one set of tables.
+
+DuckDB files and the embedded knowledge base ship. Importing this package loads no database driver:
+that happens when a backend is opened.
+"""
+
+from bmsql.backends._base import Backend, DryRun
+from bmsql.backends._cache import cache_directory
+from bmsql.backends._duckdb import DuckDBBackend
+from bmsql.backends._embedded import EmbeddedFile, ensure_embedded, open_embedded
+from bmsql.backends._open import open_backend
+
+__all__ = [
+    "Backend",
+    "DryRun",
+    "DuckDBBackend",
+    "EmbeddedFile",
+    "cache_directory",
+    "ensure_embedded",
+    "open_backend",
+    "open_embedded",
+]

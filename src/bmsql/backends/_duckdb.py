@@ -1,0 +1,280 @@
+"""A backend over a DuckDB file, opened read-only and locked down."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Literal, Self, TypeVar
+
+from bmsql.backends._base import DryRun
+from bmsql.backends._duckdb_file import (
+    ROW_SOURCES,
+    bigquery_columns,
+    did_you_mean,
+    file_fingerprint,
+    quoted,
+    read_tables,
+)
+from bmsql.backends._instances import Instance, acquire, release
+from bmsql.backends._values import convert_rows
+from bmsql.backends._watched import Stopped, run_watched
+from bmsql.errors import (
+    BackendError,
+    BackendUnavailableError,
+    ExecutionError,
+    InvalidSqlError,
+    QueryCancelledError,
+    QueryTimeoutError,
+    SqlSyntaxError,
+)
+from bmsql.types import Catalog, Limits, QueryResult, TableInfo, ValidatedQuery
+
+if TYPE_CHECKING:
+    import duckdb
+
+T = TypeVar("T")
+
+_MAX_THREADS = 4
+
+
+class DuckDBBackend:
+    """Tables and views of the schema `main` of a DuckDB file.
+
+    path: the file. project, dataset: what qualifies the tables in queries (by default `bmsql` and
+    the file's name without its extension). limits: `memory_mb` holds for the database as long as
+    it is open, `seconds` for dry runs and lookups; `execute` is given its own. threads: for one
+    query, by default the number of cores, at most 4. name: what messages call the backend.
+
+    The file is opened at once. Raises BackendUnavailableError when that cannot be done.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        project: str = "bmsql",
+        dataset: str = "",
+        limits: Limits | None = None,
+        threads: int | None = None,
+        name: str = "",
+    ) -> None:
+        self.path = Path(path).expanduser().absolute()
+        self.limits = limits or Limits()
+        self._project = project
+        self._dataset = dataset or self.path.stem
+        self._name = name or f"duckdb:///{self.path.as_posix().lstrip('/')}"
+        self._threads = threads or min(os.cpu_count() or 1, _MAX_THREADS)
+        self._lock = threading.Lock()
+        self._instance: Instance | None = self._acquire()
+        self._fingerprint = file_fingerprint(self.path)
+        # The catalogue with the fact whether the file records the sources of its rows.
+        self._introspected: tuple[Catalog, bool] | None = None
+
+    @property
+    def name(self) -> str:
+        """What the user would write to open it."""
+        return self._name
+
+    @property
+    def dialect(self) -> Literal["bigquery"]:
+        """The dialect of the queries that it takes; they are translated for DuckDB."""
+        return "bigquery"
+
+    def catalog(self) -> Catalog:
+        """The tables and views that can be read; read once."""
+        return self._introspect()[0]
+
+    def dry_run(self, query: ValidatedQuery) -> DryRun:
+        """Translate a query and let DuckDB bind it; bytes are not metered. See `Backend.dry_run`."""
+        sql = self._translate(query)
+
+        def bind(cursor: duckdb.DuckDBPyConnection) -> DryRun:
+            relation = cursor.sql(_select(cursor, sql))
+            return DryRun(columns=bigquery_columns(list(zip(relation.columns, relation.types, strict=True))))
+
+        return self._run(bind, self.limits.seconds)
+
+    def execute(self, query: ValidatedQuery, limits: Limits, *, cancel: threading.Event | None = None) -> QueryResult:
+        """Translate and run a query; `limits.memory_mb` is that of opening. See `Backend.execute`."""
+        sql = self._translate(query)
+        started = time.perf_counter()
+
+        def fetch(cursor: duckdb.DuckDBPyConnection) -> QueryResult:
+            cursor.execute(_select(cursor, sql))
+            described = [(column[0], column[1]) for column in cursor.description or ()]
+            rows = cursor.fetchmany(limits.rows + 1)  # one more than asked for, to see whether there are more
+            return QueryResult(
+                columns=bigquery_columns(described),
+                rows=convert_rows(rows[: limits.rows], [kind for _, kind in described]),
+                truncated=len(rows) > limits.rows,
+                seconds=time.perf_counter() - started,
+            )
+
+        return self._run(fetch, limits.seconds, cancel)
+
+    def distinct_values(self, table: str, column: str, *, limit: int) -> list[str]:
+        """The distinct values of a column as text, sorted, NULL left out. See `Backend.distinct_values`."""
+        return [value for (value,) in self.distinct_pairs(table, [column], limit=limit) if value is not None]
+
+    def distinct_pairs(self, table: str, columns: Sequence[str], *, limit: int) -> list[tuple[str | None, ...]]:
+        """The distinct combinations of columns as text, sorted. See `Backend.distinct_pairs`."""
+        info = self._table(table)
+        names = []
+        for column in columns:
+            found = info.by_name.get(column.lower())
+            if found is None:
+                remedy = did_you_mean(column, [each.name for each in info.columns])
+                raise InvalidSqlError(f"Table {table} has no column {column!r}.", remedy=remedy)
+            names.append(quoted(found.name))
+        selected = ", ".join(f"CAST({name} AS VARCHAR)" for name in names)
+        present = " OR ".join(f"{name} IS NOT NULL" for name in names)
+        keys = ", ".join(str(position) for position in range(1, len(names) + 1))
+        sql = f"SELECT DISTINCT {selected} FROM {quoted(table)} WHERE {present} ORDER BY {keys} LIMIT ?"  # noqa: S608
+        return self._run(lambda cursor: cursor.execute(sql, [limit]).fetchall(), self.limits.seconds)
+
+    def sources_of(self, table: str, keys: Sequence[str]) -> dict[str, str]:
+        """The source of each row, by evidence key; empty where the file does not record sources."""
+        self._table(table)
+        if not keys or not self._introspect()[1]:
+            return {}
+        condition = "table_name = ? AND key IN (SELECT unnest(?))"
+        sql = f"SELECT key, source FROM {ROW_SOURCES} WHERE {condition} ORDER BY key"  # noqa: S608
+        rows = self._run(lambda cursor: cursor.execute(sql, [table, list(keys)]).fetchall(), self.limits.seconds)
+        return dict(rows)
+
+    def fingerprint(self) -> str:
+        """Of the file as it was when opened. See `Backend.fingerprint`."""
+        return self._fingerprint
+
+    def close(self) -> None:
+        """Let go of the file. Calling it again does nothing."""
+        with self._lock:
+            instance, self._instance = self._instance, None
+        if instance is not None:
+            release(instance)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self.path)!r}, project={self._project!r}, dataset={self._dataset!r})"
+
+    def _translate(self, query: ValidatedQuery) -> str:
+        if not isinstance(query, ValidatedQuery):
+            raise TypeError("a backend runs a ValidatedQuery, not text: see bmsql.sql.validate")
+        from bmsql.sql.duckdb import to_duckdb
+
+        try:
+            return to_duckdb(query.sql, self.catalog())
+        except (SqlSyntaxError, InvalidSqlError) as e:
+            # Validation lets none of these through, but what binds names last refuses like a database.
+            raise ExecutionError(e.message, remedy=e.remedy) from e
+
+    def _table(self, table: str) -> TableInfo:
+        tables = self.catalog().by_name
+        if table not in tables:
+            raise InvalidSqlError(f"{self._name} has no table {table!r}.", remedy=did_you_mean(table, list(tables)))
+        return tables[table]
+
+    def _introspect(self) -> tuple[Catalog, bool]:
+        with self._lock:
+            known = self._introspected
+        if known is None:
+            found = self._run(read_tables, self.limits.seconds)
+            tables = tuple(table for table in found if table.name != ROW_SOURCES)
+            catalog = Catalog(project=self._project, dataset=self._dataset, tables=tables)
+            known = (catalog, len(tables) < len(found))
+            with self._lock:
+                self._introspected = known
+        return known
+
+    def _acquire(self) -> Instance:
+        return acquire(self.path, memory_mb=self.limits.memory_mb, threads=self._threads)
+
+    def _current(self) -> Instance:
+        """The open instance; opened anew after a fork, and after DuckDB declared it unusable."""
+        with self._lock:
+            instance = self._instance
+            if instance is None:
+                raise BackendUnavailableError(f"The backend {self._name} has been closed.", remedy="Open it again.")
+            if instance.broken or instance.key.pid != os.getpid():
+                self._instance = self._acquire()
+                release(instance)
+                # The file may have been replaced since.
+                self._fingerprint, self._introspected = file_fingerprint(self.path), None
+                return self._instance
+            return instance
+
+    def _run(
+        self,
+        action: Callable[[duckdb.DuckDBPyConnection], T],
+        seconds: float,
+        cancel: threading.Event | None = None,
+    ) -> T:
+        """`action` on a cursor of its own, watched. DuckDB's errors are mapped here and nowhere else."""
+        import duckdb
+
+        if cancel is not None and cancel.is_set():
+            raise QueryCancelledError("The query was cancelled before it began.")
+        instance = self._current()
+        try:
+            cursor = instance.cursor()
+
+            def act() -> T:
+                # Here, in the thread that uses it: a query that cannot be stopped outlives its caller.
+                try:
+                    return action(cursor)
+                finally:
+                    instance.done(cursor)
+
+            return run_watched(
+                act, cursor.interrupt, seconds=seconds, cancel=cancel, interrupted=duckdb.InterruptException
+            )
+        except Stopped as e:
+            raise _stopped(e, seconds) from e
+        except duckdb.Error as e:
+            raise self._failed(instance, e) from e
+
+    def _failed(self, instance: Instance, error: duckdb.Error) -> BackendError:
+        import duckdb
+
+        match error:
+            case duckdb.OutOfMemoryException():
+                return ExecutionError(
+                    f"The query needs more than the {self.limits.memory_mb} MiB of memory allowed: {error}",
+                    remedy="Ask for less, or raise the memory limit.",
+                )
+            case duckdb.FatalException() | duckdb.InternalException():
+                instance.broken = True
+            case duckdb.ConnectionException():
+                return BackendUnavailableError(f"{self._name} is not open any more: {error}", remedy="Open it again.")
+        return ExecutionError(str(error))
+
+
+def _stopped(stopped: Stopped, seconds: float) -> BackendError:
+    rest = "" if stopped.ended else " It has not heeded that yet, and still uses memory and a processor."
+    if stopped.reason == "timeout":
+        return QueryTimeoutError(
+            f"The query did not end within {seconds:g} s and was stopped.{rest}",
+            remedy="Ask for less, or raise the time limit.",
+        )
+    return QueryCancelledError(f"The query was cancelled.{rest}")
+
+
+def _select(cursor: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Statement:
+    """The one SELECT in `sql`, by DuckDB's own parser: the last look before it runs."""
+    import duckdb
+
+    statements = cursor.extract_statements(sql)
+    if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+        raise ExecutionError("Only a single SELECT is run.")
+    return statements[0]

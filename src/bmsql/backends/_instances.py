@@ -1,0 +1,193 @@
+"""Open DuckDB files, locked down, shared by all backends of this process.
+
+Each file is attached read-only to a DuckDB instance of its own that has nothing else: no writable
+catalogue, no access to other files or the network, no extensions, and a configuration that can no
+longer be changed. (DuckDB's own cache of open files goes by path: it would hand out a file that has
+been replaced since, and refuses a second memory limit.)
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bmsql.errors import BackendUnavailableError
+
+if TYPE_CHECKING:
+    import duckdb
+
+_CATALOG = "bmsql_data"
+
+
+@dataclass(frozen=True)
+class InstanceKey:
+    """What makes two uses the same instance: this process, this content of this file, these limits."""
+
+    pid: int
+    path: str
+    device: int
+    inode: int
+    size: int
+    modified_ns: int
+    memory_mb: int
+    threads: int
+
+
+@dataclass
+class Instance:
+    """An open file. `uses` counts the backends that hold it and the cursors that are at work."""
+
+    key: InstanceKey
+    connection: duckdb.DuckDBPyConnection
+    uses: int = 0
+    # Set when DuckDB has declared the instance unusable: it is then opened anew.
+    broken: bool = False
+
+    def cursor(self) -> duckdb.DuckDBPyConnection:
+        """A connection for one caller, to be given to `done`: one connection cannot serve two threads."""
+        with _registry.lock:
+            if self.uses == 0:
+                raise BackendUnavailableError(f"{self.key.path} has been closed.", remedy="Open it again.")
+            self.uses += 1
+            cursor = self.connection.cursor()
+        try:
+            cursor.execute(f"USE {_CATALOG}")
+        except BaseException:
+            self.done(cursor)
+            raise
+        return cursor
+
+    def done(self, cursor: duckdb.DuckDBPyConnection) -> None:
+        """Take a cursor back. The file stays open until then: closing it would end the cursor's query."""
+        cursor.close()
+        release(self)
+
+
+class _Registry:
+    """The instances of this process."""
+
+    def __init__(self) -> None:
+        self.open: dict[InstanceKey, Instance] = {}
+        self.lock = threading.Lock()
+        self._inherited: list[Instance] = []
+
+    def after_fork(self) -> None:
+        """Begin anew in a child process.
+
+        The threads of what was open stayed with the parent: it can be neither used nor closed here,
+        and is kept so that nothing destroys it.
+        """
+        self.lock = threading.Lock()
+        self._inherited.extend(self.open.values())
+        self.open.clear()
+
+
+_registry = _Registry()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_registry.after_fork)
+
+
+def acquire(path: Path, *, memory_mb: int, threads: int) -> Instance:
+    """Open a file, or share it where it is open already.
+
+    Raises BackendUnavailableError, with the remedy, when it cannot be opened.
+    """
+    key = _key(path, memory_mb, threads)
+    with _registry.lock:
+        instance = _registry.open.get(key)
+        if instance is None or instance.broken:
+            instance = Instance(key, _connect(key))
+            _registry.open[key] = instance
+        instance.uses += 1
+        return instance
+
+
+def release(instance: Instance) -> None:
+    """Give an instance back; the last one closes it."""
+    with _registry.lock:
+        instance.uses -= 1
+        if instance.uses > 0:
+            return
+        if _registry.open.get(instance.key) is instance:
+            del _registry.open[instance.key]
+    if instance.key.pid == os.getpid():
+        instance.connection.close()
+
+
+def _key(path: Path, memory_mb: int, threads: int) -> InstanceKey:
+    try:
+        real = path.resolve(strict=True)
+        stat = real.stat()
+        if real.is_dir():
+            raise BackendUnavailableError(
+                f"{path} is a directory, not a DuckDB file.", remedy="Give the path of the file in it."
+            )
+        with real.open("rb"):
+            pass
+    except FileNotFoundError as e:
+        raise BackendUnavailableError(
+            f"There is no file {path}.", remedy="Check the path; a relative one starts at the current directory."
+        ) from e
+    except OSError as e:
+        raise BackendUnavailableError(
+            f"{path} cannot be read: {e.strerror or e}.", remedy="Check that the path and its permissions are right."
+        ) from e
+    return InstanceKey(
+        os.getpid(), str(real), stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, memory_mb, threads
+    )
+
+
+def _connect(key: InstanceKey) -> duckdb.DuckDBPyConnection:
+    import duckdb
+
+    from bmsql.sql.duckdb import DUCKDB_SETTINGS
+
+    connection = duckdb.connect(
+        ":memory:",
+        config={
+            "memory_limit": f"{key.memory_mb}MiB",
+            "threads": key.threads,
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "allow_community_extensions": False,
+            # An unknown table name would otherwise be looked up among the callers' Python variables.
+            "python_enable_replacements": False,
+            # Spilling would write beside the process; a query beyond the memory limit fails instead.
+            "temp_directory": "",
+        },
+    )
+    try:
+        literal = key.path.replace("'", "''")
+        connection.execute(f"ATTACH '{literal}' AS {_CATALOG} (READ_ONLY, TYPE duckdb)")
+        connection.execute(f"USE {_CATALOG}")
+        connection.execute("DETACH memory")
+        for statement in DUCKDB_SETTINGS:
+            # For all cursors: what is set for one session does not reach another.
+            connection.execute(statement.replace("SET ", "SET GLOBAL ", 1))
+        connection.execute("SET GLOBAL enable_external_access = false")
+        connection.execute("SET GLOBAL lock_configuration = true")
+    except duckdb.Error as e:
+        connection.close()
+        raise _unavailable(key.path, e) from e
+    return connection
+
+
+def _unavailable(path: str, error: duckdb.Error) -> BackendUnavailableError:
+    message = str(error)
+    lowered = message.lower()
+    if "not a valid duckdb database" in lowered:
+        return BackendUnavailableError(f"{path} is not a DuckDB database.", remedy="Give the path of a DuckDB file.")
+    if "lock" in lowered or "already attached" in lowered:
+        return BackendUnavailableError(
+            f"{path} is open for writing elsewhere: {message}", remedy="Close the program or connection that writes it."
+        )
+    if "version" in lowered:
+        return BackendUnavailableError(
+            f"{path} was written by another version of DuckDB: {message}", remedy="Upgrade the duckdb package."
+        )
+    return BackendUnavailableError(
+        f"{path} cannot be opened by DuckDB: {message}", remedy="The file may be damaged: restore it from its source."
+    )
