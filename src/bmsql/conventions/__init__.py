@@ -1,0 +1,24 @@
+"""Conventions: what experts imply in a question, as rules that are data, applied to a syntax tree."""
+
+from bmsql.conventions._apply import Applied
+from bmsql.conventions._book import RuleBook
+from bmsql.conventions._catalogue import catalogue
+from bmsql.conventions._ladder import Ladder, Step
+from bmsql.conventions._load import load_rules
+from bmsql.conventions._schema import PROFILES, Comparison, Mistaken, NotRecorded, Rule, RuleFile, Trigger
+
+__all__ = [
+    "PROFILES",
+    "Applied",
+    "Comparison",
+    "Ladder",
+    "Mistaken",
+    "NotRecorded",
+    "Rule",
+    "RuleBook",
+    "RuleFile",
+    "Step",
+    "Trigger",
+    "catalogue",
+    "load_rules",
+]
