@@ -1,0 +1,80 @@
+"""Near misses: a misspelt word read as the one name it is close to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from bmsql.linking._context import Context
+from bmsql.linking._index import ValueIndex
+from bmsql.linking._normal import Token
+from bmsql.linking._readings import Reading, readings
+from bmsql.linking._words import common_norms
+from bmsql.semantic import SemanticModel
+
+_SHORTEST = 5
+_LONG = 9
+_SURE = frozenset({"value", "synonym", "stored", "official", "extra", "alias"})
+
+
+class Speller:
+    """Finds the words of the index that a misspelt word is close to."""
+
+    def __init__(self, index: ValueIndex, model: SemanticModel, model_words: frozenset[str]) -> None:
+        self._index = index
+        self._model = model
+        self._plain = common_norms() | model_words
+        self._by_letter: dict[str, list[str]] | None = None
+
+    def readings(self, context: Context, covered: set[int]) -> Iterator[Reading]:
+        """Readings with one word corrected, for the words that nothing else explains."""
+        for place, token in enumerate(context.tokens):
+            if place in covered or not self._is_misspelt(context, place):
+                continue
+            distance, words = self.close_to(token.norm)
+            # Where an everyday word is as close, only a longer name may be meant (`mutliple sclerosis`).
+            plain = any(word in self._plain for word in words)
+            for word in words:
+                tokens = list(context.tokens)
+                tokens[place] = Token(word, token.start, token.end, word, token.glue)
+                for reading in readings(context, self._index.lexicon, self._model, tokens, must=place):
+                    if plain and reading.j - reading.i == 1:
+                        continue
+                    if reading.entry.source in _SURE or reading.j - reading.i > 1 or len(word) >= _LONG:
+                        yield replace(
+                            reading, tier=reading.tier + distance, score=1.0 - 0.1 * distance, corrected=word
+                        )
+
+    def _is_misspelt(self, context: Context, place: int) -> bool:
+        token = context.tokens[place]
+        return (
+            len(token.norm) >= _SHORTEST
+            and token.norm.isalpha()
+            and not context.is_upper(place, place + 1)
+            and not context.is_plain(place)
+            and token.norm not in self._index.vocabulary
+        )
+
+    def close_to(self, word: str) -> tuple[int, list[str]]:
+        """The closest known words and their distance, everyday words among them."""
+        from rapidfuzz import process
+        from rapidfuzz.distance import OSA
+
+        allowed = 2 if len(word) >= _LONG else 1
+        candidates = [known for known in self._words(word[0]) if abs(len(known) - len(word)) <= allowed]
+        found = process.extract(word, candidates, scorer=OSA.distance, score_cutoff=allowed, limit=8)
+        if not found:
+            return 0, []
+        best = int(min(distance for _, distance, _ in found))
+        words = [known for known, distance, _ in found if distance == best]
+        return best, words
+
+    def _words(self, letter: str) -> list[str]:
+        # The first letter is hardly ever mistyped, and the filter keeps each look-up below a millisecond.
+        if self._by_letter is None:
+            grouped: dict[str, list[str]] = {}
+            for word in self._index.vocabulary | self._plain:
+                if len(word) >= _SHORTEST - 1 and word.isalpha():
+                    grouped.setdefault(word[0], []).append(word)
+            self._by_letter = grouped
+        return self._by_letter.get(letter, [])

@@ -1,0 +1,125 @@
+"""All believable readings of the stretches of a question, and the choice among them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from bmsql.linking._context import Context
+from bmsql.linking._gate import admits, admits_symbol, is_abbreviation
+from bmsql.linking._lexicon import Concept, Entry, Lexicon
+from bmsql.linking._normal import MAX_TOKENS, Token, compact, fold, norm, span_keys, split_key
+from bmsql.semantic import Entity, SemanticModel
+
+_TIER = {
+    "value": 0.0, "synonym": 1.0, "stored": 3.0, "official": 3.0, "extra": 3.5, "previous": 4.0, "alias": 5.0,
+    "table": 5.5, "eponym": 4.8, "head": 6.0, "part": 6.5,
+}  # fmt: skip
+_SCORE = {
+    "value": 1.0, "synonym": 0.98, "stored": 1.0, "official": 1.0, "extra": 0.95, "previous": 0.95, "alias": 0.9,
+    "table": 0.9, "eponym": 0.9, "head": 0.85, "part": 0.8,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Words `i` to `j` read as a concept. A lower tier is more believable."""
+
+    i: int
+    j: int
+    entry: Entry
+    concept: Concept
+    tier: float
+    score: float
+    corrected: str = ""
+
+
+def readings(
+    context: Context, lexicon: Lexicon, model: SemanticModel, tokens: list[Token] | None = None, must: int = -1
+) -> Iterator[Reading]:
+    """Every believable reading; `tokens` may replace the question's, and then word `must` takes part."""
+    words = context.tokens if tokens is None else tokens
+    for i in range(len(words)):
+        for j in range(i + 1, min(len(words), i + MAX_TOKENS) + 1):
+            if must >= 0 and not i <= must < j:
+                continue
+            span = words[i:j]
+            seen: set[int] = set()
+            keys = span_keys(span)
+            together = split_key(span)
+            for key in (*keys, *filter(None, (together, _closed(span)))):
+                for entry in lexicon.names.get(key):
+                    if entry.concept in seen:
+                        continue
+                    name = lexicon.concepts.entity(entry.concept)
+                    entity = model.entities.get(name)
+                    if entity is None or (key not in keys and key != together and entity.kind != "category"):
+                        continue
+                    if admits(context, i, j, entry, name, entity):
+                        seen.add(entry.concept)
+                        concept = lexicon.concepts[entry.concept]
+                        yield Reading(i, j, entry, concept, _tier(context, i, j, entry, entity), _SCORE[entry.source])
+            if j - i <= 3 and (all(token.glue for token in span[1:]) or together or _parted(span)):
+                key = compact(context.text(i, j) if tokens is None else "".join(token.text for token in span))
+                key = key.removesuffix("S") if context.text(i, j).endswith(("'s", "’s")) else key
+                for entry in lexicon.symbols.get(key):
+                    name = lexicon.concepts.entity(entry.concept)
+                    if entry.concept not in seen and admits_symbol(context, i, j, entry, name):
+                        concept = lexicon.concepts[entry.concept]
+                        tier = _symbol_tier(context, i, j, entry, name)
+                        yield Reading(i, j, entry, concept, tier, _SCORE[entry.source])
+
+
+def _parted(span: list[Token]) -> bool:
+    """Whether a space stands where a symbol has a hyphen (`HLA DQA1`)."""
+    return (
+        len(span) == 2
+        and not span[1].breaks
+        and all(token.text.isupper() for token in span)
+        and any(c.isdigit() for c in span[1].text)
+    )
+
+
+def _closed(span: list[Token]) -> str:
+    """Two words as one: a category may be stored as one word (`multi ancestry` for `multiancestry`)."""
+    return norm(span[0].text + span[1].text) if len(span) == 2 and len(span[1].text) > 3 and not span[1].breaks else ""
+
+
+def _tier(context: Context, i: int, j: int, entry: Entry, entity: Entity) -> float:
+    tier = _TIER[entry.source]
+    match entity.kind:
+        case "term" if is_abbreviation(entry.surface) and entry.source in {"extra", "stored"}:
+            return 1.8
+        case "name" if entry.source == "stored":
+            return 3.6
+        case "category" if entry.source == "stored":
+            return 4.6
+        case _:
+            return tier
+
+
+def _symbol_tier(context: Context, i: int, j: int, entry: Entry, entity: str) -> float:
+    tier = _TIER[entry.source] - 1.0
+    return tier - 1.5 if context.is_place(i, j, entity) else tier
+
+
+def choose(found: Iterable[Reading]) -> list[tuple[Reading, list[Reading]]]:
+    """Readings that do not overlap, longest and most believable first; each with its rivals."""
+    ranked = sorted(found, key=lambda r: (-(r.j - r.i), r.tier, -r.score, r.i))
+    taken: set[int] = set()
+    chosen: list[tuple[Reading, list[Reading]]] = []
+    for reading in ranked:
+        span = range(reading.i, reading.j)
+        if taken.isdisjoint(span):
+            rivals = [
+                other for other in ranked
+                if (other.i, other.j) == (reading.i, reading.j) and other.entry.concept != reading.entry.concept
+            ]  # fmt: skip
+            chosen.append((reading, rivals))
+            taken.update(span)
+    return sorted(chosen, key=lambda pair: pair[0].i)
+
+
+def same_text(surface: str, text: str) -> bool:
+    """Whether a stored name is what the user wrote, apart from case."""
+    return fold(surface) == fold(text)

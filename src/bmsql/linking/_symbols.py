@@ -1,0 +1,66 @@
+"""Symbols: the stored ones grouped by the official symbol that they stand for."""
+
+from __future__ import annotations
+
+from bmsql.linking._lexicon import Lexicon
+from bmsql.linking._normal import compact
+from bmsql.linking._source import Reader
+from bmsql.linking._tables import SymbolTable, extra_names, symbol_table
+from bmsql.semantic import Entity
+
+
+def build_symbols(lexicon: Lexicon, reader: Reader, name: str, entity: Entity) -> None:
+    """Add the symbols of an entity: `stored` holds, by family, every spelling of the same thing."""
+    from bmsql.linking._build import items_of
+
+    stored: dict[str, dict[str, list[str]]] = {}
+    for family, recipe in entity.match.items():
+        for role in recipe.roles:
+            for text in reader.values(family, role):
+                for item in items_of(text, recipe):
+                    families = stored.setdefault(item, {})
+                    if family not in families:
+                        families[family] = [item]
+    table = symbol_table(entity.aliases) if entity.aliases else None
+    concepts: dict[str, int] = {}
+    for symbol, families in stored.items():
+        official = official_symbol(symbol, table)
+        if official not in concepts:
+            concepts[official] = lexicon.concept(name, official)
+            lexicon.concepts[concepts[official]].stored = {family: [] for family in entity.match}
+        for family, items in families.items():
+            lexicon.concepts[concepts[official]].stored[family] += items
+    for symbol in stored:
+        lexicon.add_symbol(concepts[official_symbol(symbol, table)], symbol, "stored")
+    if table is not None:
+        _add_aliases(lexicon, concepts, table)
+        for official, alias in extra_names(entity.aliases):
+            if official not in concepts and table.row(official) is not None:
+                concepts[official] = lexicon.concept(name, official)
+                lexicon.concepts[concepts[official]].stored = {family: [] for family in entity.match}
+                lexicon.add_symbol(concepts[official], official, "official")
+            if official in concepts:
+                lexicon.add(concepts[official], alias, "extra")
+
+
+def official_symbol(symbol: str, table: SymbolTable | None) -> str:
+    """The official symbol for a stored one, or the same where it is none or not clear."""
+    owners = table.owners(symbol) if table else []
+    best = [owner for owner in owners if owner.source == owners[0].source]
+    return best[0].symbol if len(best) == 1 else symbol
+
+
+def _add_aliases(lexicon: Lexicon, concepts: dict[str, int], table: SymbolTable) -> None:
+    for official, concept in list(concepts.items()):
+        row = table.row(official)
+        if row is None:
+            continue
+        lexicon.add_symbol(concept, table.symbols[row], "official")
+        for source, cells in (("previous", table.previous), ("alias", table.aliases)):
+            for alias in filter(None, cells[row].split("|")):
+                owners = table.owners(alias)
+                # An alias that is another's official symbol means that other one.
+                if owners[0].source != "official" and len(compact(alias)) > 1:
+                    lexicon.add_symbol(concept, alias, source)
+        if " " in table.names[row]:
+            lexicon.add(concept, table.names[row], "alias")

@@ -1,0 +1,175 @@
+"""Names that the data do not hold: known elsewhere, or only looking like a name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bmsql.linking._context import Context
+from bmsql.linking._gate import GRAMMAR, is_named
+from bmsql.linking._index import ValueIndex
+from bmsql.linking._normal import compact, norm
+from bmsql.linking._tables import Owner, symbol_table
+from bmsql.linking._words import field_words, is_common
+from bmsql.semantic import Entity, SemanticModel
+from bmsql.types import Mention
+
+_ASKED = frozenset(
+    "is was are were does do did can could has have had will would makes make sells about called named".split()
+)
+
+
+class Unlinked:
+    """Finds mentions of symbols, terms and names that no stored value answers to."""
+
+    def __init__(self, index: ValueIndex, model: SemanticModel) -> None:
+        self._index = index
+        self._model = model
+        self._cues = {name: _cues(model, name, entity) for name, entity in model.entities.items()}
+
+    def mentions(self, context: Context, covered: set[int]) -> Iterator[Mention]:
+        """Such mentions among the words that nothing else explains."""
+        for finder in (self._symbols, self._terms, self._names):
+            for mention in finder(context, covered):
+                yield mention
+                covered.update(
+                    place for place, token in enumerate(context.tokens)
+                    if mention.start <= token.start < mention.end
+                )  # fmt: skip
+
+    def _symbols(self, context: Context, covered: set[int]) -> Iterator[Mention]:
+        for name, entity in self._of_kind("symbol"):
+            for i, j in _symbol_spans(context, covered):
+                if not covered.isdisjoint(range(i, j)):
+                    continue
+                text = context.text(i, j).removesuffix("'s").removesuffix("’s")
+                if not _symbol_like(context, i, j, text, name):
+                    continue
+                place = context.is_place(i, j, name)
+                owners = symbol_table(entity.aliases).owners(text) if entity.aliases else []
+                if owners and _believable(owners, text, place) and (owners[0].source == "official" or not is_common(text)):
+                    yield self._known(context, i, j, name, entity, owners)
+                elif context.is_upper(i, j) and (place or _coded(text)) and not self._asks_for_name(context, i, j):
+                    yield _unlinked(context, i, j, name, text, entity)
+
+    def _known(
+        self, context: Context, i: int, j: int, name: str, entity: Entity, owners: list[Owner]
+    ) -> Mention:
+        first = owners[0]
+        held = [entry for entry in self._index.lexicon.symbols.get(compact(first.symbol)) if entry.source != "alias"]
+        stored = self._index.lexicon.concepts[held[0].concept].stored if held else {}
+        others = tuple(owner.symbol for owner in owners[1:])
+        return Mention(
+            text=context.text(i, j),
+            start=context.tokens[i].start,
+            end=context.tokens[j - 1].end,
+            entity=name,
+            value=first.symbol,
+            stored={family: tuple(stored.get(family, ())) for family in entity.match},
+            method="exact" if first.source == "official" else "alias",
+            score=0.5 if others else 0.9,
+            alternatives=others,
+        )
+
+    def _asks_for_name(self, context: Context, i: int, j: int) -> bool:
+        return any(context.beside_noun(i, j, name) for name, _ in self._of_kind("name"))
+
+    def _terms(self, context: Context, covered: set[int]) -> Iterator[Mention]:
+        for name, entity in self._of_kind("term"):
+            endings = self._index.lexicon.endings.get(name, [])
+            heads = {ending[1:] for ending in endings if ending.startswith(" ")}
+            tails = tuple(ending for ending in endings if len(ending) > 3 and not ending.startswith(" "))
+            for place, token in enumerate(context.tokens):
+                if place in covered:
+                    continue
+                if token.norm in heads and place and place - 1 not in covered and self._unknown(context, place - 1):
+                    i = place - 1
+                    if i and i - 1 not in covered and context.tokens[i].glue and not context.is_plain(i - 1):
+                        i -= 1
+                    yield _unlinked(context, i, place + 1, name, context.text(i, place + 1), entity)
+                elif self._unknown(context, place) and len(token.norm) > 6 and token.norm.endswith(tails):
+                    yield _unlinked(context, place, place + 1, name, token.text.lower(), entity)
+
+    def _names(self, context: Context, covered: set[int]) -> Iterator[Mention]:
+        for name, entity in self._of_kind("name"):
+            endings = self._index.lexicon.endings.get(name, [])
+            if not endings:
+                continue
+            cued = not self._cues[name].isdisjoint(context.words)
+            for place, token in enumerate(context.tokens):
+                if place in covered or not self._unknown(context, place):
+                    continue
+                lowered = token.text.lower()
+                ending = max((len(e) for e in endings if lowered.endswith(e)), default=0)
+                asked = context.before(place) in _ASKED or context.beside_noun(place, place + 1, name)
+                cue_follows = context.next_norm(place + 1) in self._cues[name]
+                if (len(lowered) > 5 and (ending > 3 or (ending == 3 and (cued or asked)))) or (
+                    cued and asked and (token.text[0].isupper() or ending or cue_follows)
+                ):
+                    yield _unlinked(context, place, place + 1, name, token.text, entity)
+
+    def _of_kind(self, kind: str) -> list[tuple[str, Entity]]:
+        return [(name, entity) for name, entity in self._model.entities.items() if entity.kind == kind and entity.match]
+
+    def _unknown(self, context: Context, place: int) -> bool:
+        token = context.tokens[place]
+        return (
+            len(token.text) > 4
+            and token.norm.isalpha()
+            and not context.is_plain(place)
+            and token.norm not in self._index.vocabulary
+        )
+
+
+def _cues(model: SemanticModel, name: str, entity: Entity) -> frozenset[str]:
+    """Words that speak of rows of this entity: its nouns, and attributes that only its families have."""
+    families = set(entity.match)
+    phrases = [entity.label, entity.plural, *entity.nouns]
+    for attribute in model.attributes.values():
+        held = {*attribute.show, *attribute.measure, *attribute.test}
+        if held and held <= families:
+            phrases += attribute.words
+    return frozenset(norm(word) for phrase in phrases for word in phrase.split() if len(word) > 3 and word not in GRAMMAR)
+
+
+def _symbol_spans(context: Context, covered: set[int]) -> Iterator[tuple[int, int]]:
+    for size in (3, 2, 1):
+        for i in range(len(context.tokens) - size + 1):
+            span = range(i, i + size)
+            if covered.isdisjoint(span) and all(context.tokens[k].glue for k in span[1:]):
+                yield i, i + size
+
+
+def _coded(text: str) -> bool:
+    """Letters then digits, as symbols and codes are written."""
+    return len(text) > 3 and text[:2].isalpha() and any(c.isdigit() for c in text)
+
+
+def _symbol_like(context: Context, i: int, j: int, text: str, name: str) -> bool:
+    lowered = text.lower()
+    letters = lowered.rstrip("0123456789.")
+    if len(text) < 2 or not text[0].isalpha() or lowered in field_words() or (letters in field_words() and letters != lowered):
+        return False
+    if any(context.tokens[k].norm in context.model_words for k in range(i, j)) and not context.is_place(i, j, name):
+        return False
+    if context.is_upper(i, j):
+        return len(text) > 2 or (text.isalpha() and not is_common(text)) or context.is_place(i, j, name)
+    if any(c.isdigit() for c in text):
+        return len(text) > 3
+    return is_named(context, i, j, name) if is_common(text) else context.beside_noun(i, j, name)
+
+
+def _believable(owners: list[Owner], text: str, place: bool) -> bool:
+    return owners[0].source == "official" or (len(text) > 2 and (place or any(c.isdigit() for c in text)))
+
+
+def _unlinked(context: Context, i: int, j: int, name: str, value: str, entity: Entity) -> Mention:
+    return Mention(
+        text=context.text(i, j),
+        start=context.tokens[i].start,
+        end=context.tokens[j - 1].end,
+        entity=name,
+        value=value,
+        stored=dict.fromkeys(entity.match, ()),
+        method="unlinked",
+        score=0.0,
+    )
