@@ -1,0 +1,202 @@
+"""Filters of a plan as SQL conditions, by the match recipes of the semantic model."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Sequence
+
+from sqlglot import exp
+
+from bmsql.errors import PlanError
+from bmsql.planning._names import Bound
+from bmsql.semantic import Recipe
+from bmsql.types import Filter, Scalar
+
+_COMPARISONS: dict[str, type[exp.Binary]] = {
+    "=": exp.EQ, "!=": exp.NEQ, "<": exp.LT, "<=": exp.LTE, ">": exp.GT, ">=": exp.GTE,
+}  # fmt: skip
+_PYTHON: dict[str, Callable[[float, float], bool]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
+
+
+def condition(bound: Bound, filter_: Filter, table: exp.Table) -> exp.Expr:
+    """The SQL condition of one filter in one source. Raises PlanError for a filter without sense.
+
+    `table` is the source as it stands in FROM, without an alias.
+    """
+    recipe = bound.recipe(filter_.target) if filter_.op in ("match", "region") else None
+    if filter_.op == "region":
+        tree = _region(bound, recipe, filter_)
+    elif filter_.op == "match":
+        if recipe is None:
+            raise PlanError(f"'{filter_.target}' is not matched in {bound.source.table}.")
+        tree = any_of([_match(bound, recipe, str(value)) for value in _values(filter_)], bound, recipe, filter_)
+    else:
+        tree = _comparison(bound, filter_, table)
+    return exp.Not(this=exp.paren(tree, copy=False)) if filter_.negated else tree
+
+
+def any_of(trees: list[exp.Expr], bound: Bound, recipe: Recipe, filter_: Filter) -> exp.Expr:
+    """Alternatives of a match; several values of an `equals` recipe become one IN."""
+    if recipe.how == "equals" and len(trees) > 1 and len(recipe.roles) == 1:
+        column = bound.expression(recipe.roles[0])
+        return exp.In(this=column, expressions=[literal(value) for value in filter_.values])
+    return disjunction(trees)
+
+
+def disjunction(trees: Sequence[exp.Expr]) -> exp.Expr:
+    """Conditions joined by OR; a single one stands alone."""
+    tree = trees[0]
+    for other in trees[1:]:
+        tree = exp.Or(this=tree, expression=other)
+    return tree
+
+
+def conjunction(trees: Sequence[exp.Expr]) -> exp.Expr:
+    """Conditions joined by AND; alternatives among them get parentheses."""
+    wrapped = [exp.paren(tree, copy=False) if isinstance(tree, exp.Or) and len(trees) > 1 else tree for tree in trees]
+    tree = wrapped[0]
+    for other in wrapped[1:]:
+        tree = exp.And(this=tree, expression=other)
+    return tree
+
+
+def literal(value: Scalar) -> exp.Expr:
+    """A value as a SQL literal."""
+    if isinstance(value, bool):
+        return exp.Boolean(this=value)
+    if isinstance(value, int):
+        return exp.Literal.number(value) if value >= 0 else exp.Neg(this=exp.Literal.number(-value))
+    if isinstance(value, float):
+        text = _number(abs(value))
+        return exp.Literal.number(text) if value >= 0 else exp.Neg(this=exp.Literal.number(text))
+    return exp.Literal.string(value)
+
+
+def _number(value: float) -> str:
+    if value.is_integer() and value < 1e15:
+        return str(int(value))
+    text = repr(value)
+    mantissa, _, exponent = text.partition("e")
+    return f"{mantissa}e{int(exponent)}" if exponent else text
+
+
+def _values(filter_: Filter) -> tuple[Scalar, ...]:
+    if not filter_.values:
+        raise PlanError(f"the filter on '{filter_.target}' has no value.")
+    return filter_.values
+
+
+def _match(bound: Bound, recipe: Recipe, value: str) -> exp.Expr:
+    columns = [bound.expression(role) for role in recipe.roles if role in bound.table.column_by_role]
+    if not columns:
+        raise PlanError(f"{bound.source.table} lacks the columns that this match needs.")
+    return disjunction([_match_column(column, recipe, value) for column in columns])
+
+
+def _match_column(column: exp.Expr, recipe: Recipe, value: str) -> exp.Expr:
+    match recipe.how:
+        case "equals":
+            return exp.EQ(this=column, expression=exp.Literal.string(value))
+        case "term":
+            return exp.EQ(this=exp.Lower(this=column), expression=exp.Literal.string(value.lower()))
+        case "item":
+            split = exp.Split(this=column, expression=exp.Literal.string(recipe.separator))
+            return exp.In(this=exp.Literal.string(value), unnest=exp.Unnest(expressions=[split]))
+        case "listed":
+            pattern = f"(^|{re.escape(recipe.separator)}){_re2(value)}{_re2(recipe.suffix)}"
+            if not recipe.suffix:
+                pattern += f"($|{re.escape(recipe.separator)})"
+            return _regexp(column, pattern.replace("\\ ", " "))
+        case "contains":
+            return exp.Like(this=exp.Lower(this=column), expression=exp.Literal.string(f"%{_like(value.lower())}%"))
+        case "prefix":
+            return exp.func("STARTS_WITH", exp.Lower(this=column), exp.Literal.string(value.lower()), dialect="bigquery")
+        case "word":
+            return _regexp(exp.Lower(this=column), rf"(^|[^a-z0-9]){_re2(value.lower())}($|[^a-z0-9])")
+        case "region":
+            raise PlanError("a region is matched by the operator `region`.")
+
+
+def _re2(value: str) -> str:
+    return re.sub(r"([\\.+*?()\[\]{}^$|])", r"\\\1", value)
+
+
+def _like(value: str) -> str:
+    return value.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+
+
+def _regexp(column: exp.Expr, pattern: str) -> exp.Expr:
+    return exp.RegexpLike(this=column, expression=exp.RawString(this=pattern))
+
+
+def _region(bound: Bound, recipe: Recipe | None, filter_: Filter) -> exp.Expr:
+    if recipe is None or recipe.how != "region":
+        raise PlanError(f"{bound.source.table} holds no genomic positions to match a region against.")
+    if len(filter_.values) != 4:
+        raise PlanError("a region needs build, chromosome, first and last base pair.")
+    build, chromosome, first, last = filter_.values
+    roles = recipe.builds.get(str(build))
+    if roles is None:
+        raise PlanError(
+            f"{bound.source.table} has no positions on GRCh{build}.",
+            remedy=f"It has {', '.join('GRCh' + name for name in sorted(recipe.builds))}.",
+        )
+    on_chromosome = exp.EQ(this=bound.expression(roles[0]), expression=literal(chromosome))
+    between = exp.Between(this=bound.expression(roles[1]), low=literal(first), high=literal(last))
+    return exp.And(this=on_chromosome, expression=between)
+
+
+def _comparison(bound: Bound, filter_: Filter, table: exp.Table) -> exp.Expr:
+    left = bound.expression(filter_.target)
+    match filter_.op:
+        case "null":
+            absent: list[exp.Expr] = [exp.Is(this=left, expression=exp.Null())]
+            absent += [exp.EQ(this=left.copy(), expression=literal(value)) for value in bound.missing(filter_.target)]
+            return disjunction(absent)
+        case "not_null":
+            return exp.Not(this=exp.Is(this=left, expression=exp.Null()))
+        case "bonferroni":
+            tests = exp.select(exp.Count(this=exp.Star())).from_(table.copy())
+            corrected = exp.Div(this=literal(_values(filter_)[0]), expression=exp.Subquery(this=tests))
+            return exp.LT(this=left, expression=corrected)
+        case "null_or":
+            value = literal(_values(filter_)[0])
+            return exp.Or(this=exp.Is(this=left, expression=exp.Null()), expression=exp.EQ(this=left.copy(), expression=value))
+        case "between":
+            low, high = _values(filter_)
+            return exp.Between(this=left, low=literal(low), high=literal(high))
+        case "starts_with":
+            return disjunction([
+                exp.func("STARTS_WITH", left.copy(), literal(str(value)), dialect="bigquery") for value in _values(filter_)
+            ])
+        case "contains":
+            return disjunction([
+                exp.Like(this=exp.Lower(this=left.copy()), expression=exp.Literal.string(f"%{_like(str(value).lower())}%"))
+                for value in _values(filter_)
+            ])
+        case "=" if len(_values(filter_)) > 1:
+            return exp.In(this=left, expressions=[literal(value) for value in filter_.values])
+        case "!=" if len(_values(filter_)) > 1:
+            return exp.Not(this=exp.In(this=left, expressions=[literal(value) for value in filter_.values]))
+        case "=" | "!=" | "<" | "<=" | ">" | ">=":
+            value = _values(filter_)[0]
+            tree: exp.Expr = _COMPARISONS[filter_.op](this=left, expression=literal(value))
+            return conjunction([tree, *_not_missing(bound, filter_, left)])
+        case _:
+            raise PlanError(f"the operator '{filter_.op}' has no meaning for '{filter_.target}'.")
+
+
+def _not_missing(bound: Bound, filter_: Filter, left: exp.Expr) -> list[exp.Expr]:
+    """`year < 1960` must not find year 0, which stands for "not recorded"."""
+    test = _PYTHON.get(filter_.op)
+    value = filter_.values[0]
+    if test is None or isinstance(value, str):
+        return []
+    return [
+        exp.NEQ(this=left.copy(), expression=literal(sentinel))
+        for sentinel in bound.missing(filter_.target)
+        if not isinstance(sentinel, str) and test(float(sentinel), float(value))
+    ]
