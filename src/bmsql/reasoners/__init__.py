@@ -1,0 +1,15 @@
+"""Reasoners: what thinks between the deterministic parts."""
+
+from bmsql.reasoners._base import Attempt, Evidence, Reasoner
+from bmsql.reasoners._open import open_reasoner
+
+__all__ = ["Attempt", "Evidence", "OfflineReasoner", "Reasoner", "open_reasoner"]
+
+
+def __getattr__(name: str) -> object:
+    # Lazy: the offline reasoner brings sqlglot, which a user of another reasoner may not need yet.
+    if name == "OfflineReasoner":
+        from bmsql.reasoners.offline import OfflineReasoner
+
+        return OfflineReasoner
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

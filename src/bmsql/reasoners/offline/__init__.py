@@ -1,0 +1,5 @@
+"""The offline reasoner and its parts."""
+
+from bmsql.reasoners.offline._reasoner import OfflineReasoner
+
+__all__ = ["OfflineReasoner"]

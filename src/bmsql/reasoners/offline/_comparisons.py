@@ -1,0 +1,248 @@
+"""Numbers in a question: cut-offs, ranges, phases, years, and how many rows are wanted."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+
+from bmsql.reasoners.offline._chunks import Chunk, Chunked
+from bmsql.reasoners.offline._tokens import Token, number
+from bmsql.reasoners.offline._vocabulary import Vocabulary
+
+_BEFORE: tuple[tuple[tuple[str, ...], str], ...] = tuple(
+    (tuple(words.split()), op)
+    for words, op in (
+        ("no more than", "<="), ("not more than", "<="), ("no greater than", "<="), ("no higher than", "<="),
+        ("no less than", ">="), ("not less than", ">="), ("no fewer than", ">="), ("no lower than", ">="),
+        ("not below", ">="), ("not under", ">="), ("not above", "<="), ("not over", "<="),
+        ("less than or equal to", "<="), ("greater than or equal to", ">="),
+        ("less than", "<"), ("smaller than", "<"), ("lower than", "<"), ("fewer than", "<"), ("stronger than", "<"),
+        ("more than", ">"), ("greater than", ">"), ("larger than", ">"), ("higher than", ">"), ("bigger than", ">"),
+        ("in excess of", ">"), ("at most", "<="), ("at least", ">="), ("at or below", "<="), ("at or above", ">="),
+        ("up to", "<="), ("down to", ">="), ("a minimum of", ">="), ("minimum of", ">="), ("a maximum of", "<="),
+        ("equal to", "="), ("equals", "="), ("exactly", "="), ("of exactly", "="), ("is exactly", "="),
+        ("starting from", ">="), ("starting in", ">="), ("from", ">="), ("since", ">="), ("as of", ">="),
+        ("earlier than", "<"), ("later than", ">"), ("prior to", "<"), ("until", "<="), ("by", "<="),
+        ("below", "<"), ("under", "<"), ("beneath", "<"), ("before", "<"), ("above", ">"), ("over", ">"),
+        ("exceeding", ">"), ("exceeds", ">"), ("exceed", ">"), ("beyond", ">"), ("after", ">"), ("past", ">"),
+        ("<=", "<="), ("=<", "<="), (">=", ">="), ("=>", ">="), ("\u2264", "<="), ("\u2265", ">="), ("<", "<"), (">", ">"), ("=", "="),
+        ("is", "="), ("of", "="), ("in", "="), ("during", "="),
+    )
+)  # fmt: skip
+_AFTER: tuple[tuple[tuple[str, ...], str], ...] = tuple(
+    (tuple(words.split()), op)
+    for words, op in (
+        ("or higher", ">="), ("or above", ">="), ("or more", ">="), ("or greater", ">="), ("or later", ">="), ("or over", ">="),
+        ("or beyond", ">="), ("or further", ">="), ("and higher", ">="), ("and above", ">="), ("and later", ">="), ("and up", ">="),
+        ("and beyond", ">="), ("or newer", ">="), ("and more", ">="), ("onwards", ">="), ("onward", ">="), ("on", ">="), ("+", ">="),
+        ("upwards", ">="), ("or larger", ">="), ("or better", ">="), ("or lower", "<="), ("or below", "<="), ("or less", "<="), ("or fewer", "<="), ("or earlier", "<="),
+        ("or smaller", "<="), ("and below", "<="), ("and lower", "<="), ("and earlier", "<="), ("or under", "<="),
+    )
+)  # fmt: skip
+_ROMAN = {"i": 1, "ii": 2, "iii": 3, "iv": 4}
+_FIRST_YEAR = 1850
+_WEAK = {"is", "of", "in", "by", "during", "from", "on"}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A number that restricts: `kind` is `phase`, `year`, `count` or `value`.
+
+    attribute: the chunk of the attribute that it is compared with, if one stands near.
+    first, last: the tokens it takes up.
+    """
+
+    kind: str
+    op: str
+    values: tuple[float, ...]
+    first: int
+    last: int
+    attribute: Chunk | None = None
+    noun: Chunk | None = None
+    negated: bool = False
+    words: str = ""
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The numbers of a question, as restrictions and as a wish for so many rows."""
+
+    comparisons: tuple[Comparison, ...]
+    limit: int | None
+    limit_at: int | None
+
+
+def read_numbers(chunked: Chunked, vocabulary: Vocabulary, taken: set[int]) -> Numbers:
+    """Read all numbers but those whose token index is in `taken` (regions, mentions)."""
+    tokens = chunked.tokens
+    lows = [token.low for token in tokens]
+    found: list[Comparison] = []
+    limit: int | None = None
+    limit_at: int | None = None
+    used: set[int] = set()
+    for index, token in enumerate(tokens):
+        if index in taken or index in used:
+            continue
+        value = _value(token, vocabulary, tokens, index)
+        if value is None:
+            continue
+        phase = _phase(chunked, lows, index, vocabulary)
+        if phase is not None:
+            found.append(phase)
+            used.update(range(phase.first, phase.last))
+            continue
+        if _is_limit(chunked, lows, index, value, vocabulary):
+            limit, limit_at = int(value), index
+            used.add(index)
+            continue
+        comparison = _compare(chunked, lows, index, value, vocabulary)
+        if comparison is not None:
+            found.append(comparison)
+            used.update(range(comparison.first, comparison.last))
+    return Numbers(tuple(found), limit, limit_at)
+
+
+def _value(token: Token, vocabulary: Vocabulary, tokens: list[Token], index: int) -> float | None:
+    if token.kind == "number":
+        return number(token.text)
+    if token.kind == "word" and token.low in _ROMAN and index and tokens[index - 1].low in ("phase", "phases"):
+        return float(_ROMAN[token.low])
+    if token.kind == "word" and token.low in vocabulary.number_words:
+        return float(vocabulary.number_words[token.low])
+    return None
+
+
+def _before(lows: list[str], index: int) -> tuple[str, int] | None:
+    """The comparator that ends just before `index`: operator and its first token."""
+    for words, op in _BEFORE:
+        first = index - len(words)
+        if first >= 0 and tuple(lows[first:index]) == words:
+            return op, first
+    return None
+
+
+def _after(lows: list[str], index: int) -> tuple[str, int] | None:
+    """The comparator that begins just after `index`: operator and the token behind it."""
+    for words, op in _AFTER:
+        last = index + 1 + len(words)
+        if tuple(lows[index + 1 : last]) == words:
+            return op, last
+    return None
+
+
+def _negated(lows: list[str], first: int) -> bool:
+    return bool({"not", "isn't", "aren't", "never"} & set(lows[max(0, first - 2) : first]))
+
+
+def _phase(chunked: Chunked, lows: list[str], index: int, vocabulary: Vocabulary) -> Comparison | None:
+    place = index - 1
+    while place >= 0 and lows[place] in ("trial", "trials", "clinical", "of", "is", "="):
+        place -= 1
+    if place < 0 or lows[place] not in ("phase", "phases", "stage"):
+        return None
+    values = [_value(chunked.tokens[index], vocabulary, chunked.tokens, index) or 0.0]
+    last = index + 1
+    while last + 1 < len(lows) and lows[last] in ("or", "and", "/", ",", "to", "&"):
+        word = lows[last + 1]
+        skip = 2 if word in ("phase", "phases") and last + 2 < len(lows) else 1
+        follower = lows[last + skip] if last + skip < len(lows) else ""
+        more = float(follower) if follower.isdigit() else float(_ROMAN[follower]) if follower in _ROMAN else None
+        if more is None or more > 4:  # noqa: PLR2004 - trial phases end at 4
+            break
+        values.append(more)
+        last += skip + 1
+    first, op = place, "="
+    before = _before(lows, place)
+    after = _after(lows, last - 1)
+    if after and len(values) == 1:
+        op, last = after
+    elif before and before[0] != "=" and lows[before[1]] not in ("from", "by"):
+        op, first = before
+    elif "reached" in lows[max(0, place - 3) : place] or "reach" in lows[max(0, place - 3) : place]:
+        op = ">="
+    if len(values) > 1 and op != "=":
+        values = values[:1]
+    words = chunked.text[chunked.tokens[first].start : chunked.tokens[last - 1].end]
+    return Comparison("phase", op, tuple(values), first, last, negated=_negated(lows, first), words=words)
+
+
+def _is_limit(chunked: Chunked, lows: list[str], index: int, value: float, vocabulary: Vocabulary) -> bool:
+    if value != int(value) or not 1 <= value <= 100_000:  # noqa: PLR2004 - more rows than anyone reads
+        return False
+    if chunked.tokens[index].kind == "number" and "." in chunked.tokens[index].text:
+        return False
+    previous = lows[index - 1] if index else ""
+    if previous in ("top", "best", "first", "strongest", "limit", "only", "leading", "last"):
+        return previous != "only" or index + 1 < len(lows)
+    following = next((chunk for chunk in chunked.chunks if chunk.first in (index + 1, index + 2)), None)
+    if following and following.is_english("best", "smallest", "largest", "most", "fewest"):
+        return True
+    superlative = [
+        chunk for chunk in chunked.chunks
+        if chunk.is_english("best", "smallest", "largest", "most", "fewest")
+        or (chunk.names("attribute") and chunk.text.lower().startswith(("most ", "fewest ")))
+    ]  # fmt: skip
+    noun = following is not None and bool(following.names("noun") or following.names("attribute"))
+    return bool(superlative) and noun and _before(lows, index) is None and previous in ("which", "what", "the", "name", "show", "list", "give")
+
+
+def _compare(chunked: Chunked, lows: list[str], index: int, value: float, vocabulary: Vocabulary) -> Comparison | None:
+    before, after = _before(lows, index), _after(lows, index)
+    first, last, op = index, index + 1, "="
+    values: tuple[float, ...] = (value,)
+    if lows[max(0, index - 1) : index] == ["between"] or lows[max(0, index - 1) : index] == ["from"]:
+        upper = _upper(chunked, lows, index, vocabulary)
+        if upper is not None:
+            first, last, op = index - 1, upper[1], "between"
+            values = tuple(sorted((value, upper[0])))
+            before = after = None
+    if op != "between":
+        if before and lows[before[1]] not in _WEAK:
+            op, first = before
+        elif after:
+            op, last = after
+            first = before[1] if before else first
+        elif before:
+            op, first = before
+            op = ">=" if lows[first] == "from" else "<=" if lows[first] == "by" else op
+        elif chunked.tokens[index].kind != "number":
+            return None
+    is_year = value == int(value) and _FIRST_YEAR <= value <= dt.date.today().year + 10 and "," not in chunked.tokens[index].text
+    attribute = _attribute(chunked, first, last)
+    noun = _noun(chunked, last)
+    if attribute is not None and noun is not None and any(sense.mode == "groups" for sense in attribute.senses):
+        attribute = None
+    words = chunked.text[chunked.tokens[first].start : chunked.tokens[last - 1].end]
+    negated = _negated(lows, first)
+    if is_year:
+        return Comparison("year", op, values, first, last, attribute, words=words, negated=negated)
+    if noun is not None and (attribute is None or attribute.first > noun.first) and (before or after):
+        return Comparison("count", op, values, first, last, None, noun, words=words)
+    if attribute is None and not before and not after and op != "between":
+        return None
+    return Comparison("value", op, values, first, last, attribute, words=words, negated=negated)
+
+
+def _upper(chunked: Chunked, lows: list[str], index: int, vocabulary: Vocabulary) -> tuple[float, int] | None:
+    for place in range(index + 1, min(index + 3, len(lows))):
+        if lows[place] in ("and", "to", "-") and place + 1 < len(lows):
+            value = _value(chunked.tokens[place + 1], vocabulary, chunked.tokens, place + 1)
+            if value is not None:
+                return value, place + 2
+    return None
+
+
+def _attribute(chunked: Chunked, first: int, last: int) -> Chunk | None:
+    """The attribute that a number is compared with: before it, else just behind it."""
+    near = [chunk for chunk in chunked.chunks if chunk.names("attribute")]
+    earlier = [chunk for chunk in near if chunk.last <= first and first - chunk.last <= 6]
+    if earlier:
+        return earlier[-1]
+    later = [chunk for chunk in near if chunk.first >= last and chunk.first - last <= 2]
+    return later[0] if later else None
+
+
+def _noun(chunked: Chunked, last: int) -> Chunk | None:
+    """The noun that a number counts: `at least 30 genome-wide significant PD variants`."""
+    nouns = [chunk for chunk in chunked.chunks if chunk.names("noun") and chunk.first >= last and chunk.first - last <= 5]
+    return nouns[0] if nouns else None

@@ -1,0 +1,276 @@
+"""Parts, conventions and shape put together as a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace as with_changes
+
+from bmsql.conventions import RuleBook
+from bmsql.reasoners.offline._chunks import Chunk
+from bmsql.reasoners.offline._conventions import family_subject_named, is_lookup, settle
+from bmsql.reasoners.offline._join import join_plan
+from bmsql.reasoners.offline._outputs import Outputs
+from bmsql.reasoners.offline._part import Part, PartReader
+from bmsql.reasoners.offline._question import Question
+from bmsql.reasoners.offline._relation import Relation, relate
+from bmsql.reasoners.offline._shape import Shape, shape_of
+from bmsql.semantic import SemanticModel
+from bmsql.types import Clarification, Filter, Plan, PlanJoin, Source
+
+
+class Composer:
+    """Builds the plan of one question whose families are chosen."""
+
+    def __init__(self, question: Question, model: SemanticModel, rules: RuleBook, tables: frozenset[str]) -> None:
+        self.question = question
+        self.model = model
+        self.rules = rules
+        self.tables = tables
+        self.reader = PartReader(question, model, rules)
+
+    def plan(self) -> Plan:
+        """The plan, or an abstention or clarification where the parts do not fit together."""
+        fit = self.question.fit
+        assert fit is not None
+        main = self._main(fit.families)
+        shape = shape_of(self.question, main, self.model)
+        if len(fit.families) > 1:
+            return join_plan(self, main, [family for family in fit.families if family != main], shape)
+        return self._single(main, shape)
+
+    def _main(self, families: Sequence[str]) -> str:
+        asked = self.question.asked()
+        if len(families) == 1:
+            return families[0]
+        if asked is not None:
+            family = self.question.family_of(asked)
+            if family:
+                return family
+        totals = {family: 0.0 for family in families}
+        for item in self.question.weighted:
+            for family in families:
+                totals[family] += item.weights.get(family, 0.0)
+        return max(totals, key=lambda family: totals[family])
+
+    # -- one family ---------------------------------------------------------------------------
+
+    def _single(self, family: str, shape: Shape) -> Plan:
+        relation = relate(self.question, family, self.model, self.tables, shape)
+        if relation.problem:
+            return Plan(answerable=False, problem=relation.problem)
+        part = self.part(family, family[0], relation.tables, relation.entity, shape)
+        if relation.kind in ("intersect", "difference"):
+            return self._related(part, relation, shape)
+        return self.finish([part], shape, relation)
+
+    def part(
+        self,
+        family: str,
+        alias: str,
+        tables: tuple[str, ...],
+        skip: str,
+        shape: Shape,
+        chunks: Sequence[Chunk] | None = None,
+        rules: Sequence[Chunk] | None = None,
+    ) -> Part:
+        """The filters and conventions that the question states of one family."""
+        own = list(chunks if chunks is not None else self.question.chunked.chunks)
+        triggers = list(rules if rules is not None else self.question.chunked.rules)
+        part = Part(family, alias, tables)
+        part.filters += self.reader.mentions(family, own, skip=frozenset({skip}) if skip else frozenset())
+        placed, notes = self.reader.regions(family)
+        part.filters += placed
+        part.notes += notes
+        part.filters += self.reader.conditions(family, own)
+        comparisons = self.reader.comparisons(family)
+        part.filters += [filter_ for _, filter_ in comparisons]
+        part.filters += self._tests(family, own, part.filters)
+        part.filters += self._absent(family, own)
+        part.filters += self._named_text(family, part.filters)
+        part.filters += self._corrected(family)
+        stated = frozenset(filter_.target for _, filter_ in comparisons)
+        uses = self.reader.uses(family, triggers, stated)
+        part.uses = settle(self.question, family, shape, uses, part.filters, self.model, self.rules)
+        return part
+
+    def _corrected(self, family: str) -> list[Filter]:
+        """A Bonferroni correction, where the question asks for one: 0.05 over the rows of the table."""
+        measure = self.model.families[family].order
+        cues = self.question.chunked.english("bonferroni")
+        if not cues or not measure:
+            return []
+        return [Filter(target=measure, op="bonferroni", values=(0.05,), words=cues[0].text)]
+
+    def _tests(self, family: str, chunks: Sequence[Chunk], filters: Sequence[Filter]) -> list[Filter]:
+        """`drugs with a boxed warning`: a true-or-false attribute filters, unless one drug is looked up."""
+        if is_lookup(family, filters, self.model) or family_subject_named(family, filters, self.model):
+            return []
+        found = []
+        for chunk in chunks:
+            for name in chunk.names("attribute"):
+                role = self.model.attributes[name].test.get(family)
+                if role:
+                    value = not self.question.negated(chunk)
+                    found.append(Filter(target=role, op="=", values=(value,), words=chunk.text))
+                    break
+        return found
+
+    def _absent(self, family: str, chunks: Sequence[Chunk]) -> list[Filter]:
+        """`without a recorded year`, `no frequency recorded`: the attribute is NULL."""
+        found = []
+        cues = self.question.chunked.english("recorded_not")
+        for cue in cues:
+            near = [
+                (abs(chunk.first - cue.last) if chunk.first >= cue.last else cue.first - chunk.last, chunk)
+                for chunk in chunks
+                if chunk.names("attribute")
+            ]
+            for gap, chunk in sorted(near, key=lambda pair: pair[0]):
+                roles = [self.model.attributes[name].measure.get(family) for name in chunk.names("attribute")]
+                role = next((role for role in roles if role), None)
+                if role and gap <= 4:
+                    found.append(Filter(target=role, op="null", words=f"{cue.text} {chunk.text}"))
+                    break
+        return found
+
+    def _named_text(self, family: str, filters: Sequence[Filter]) -> list[Filter]:
+        """`gene sets with lipoprotein in their name`, or a quoted name."""
+        entity = self.model.families[family].subject
+        quoted = _quoted(self.question.text)
+        recipes = [
+            name for name, spec in self.model.entities.items()
+            if family in spec.match and spec.match[family].how == "contains" and spec.kind == "category"
+        ]  # fmt: skip
+        if not recipes or any(one.target in recipes for one in filters):
+            return []
+        target = entity if entity in recipes else recipes[0]
+        if quoted:
+            return [Filter(target=target, op="match", values=(quoted,), words=quoted)]
+        cues = self.question.chunked.english("name_contains")
+        for cue in cues:
+            words = _text_beside(self.question, cue)
+            if words:
+                return [Filter(target=target, op="match", values=(words,), words=words)]
+        return []
+
+    # -- two parts of one family --------------------------------------------------------------
+
+    def _related(self, part: Part, relation: Relation, shape: Shape) -> Plan:
+        """The same family several times, joined by what is asked: in both, or in one only."""
+        entity = shape.entity or self.model.families[part.family].subject
+        parts, joins = [], []
+        for number, value in enumerate(relation.values):
+            alias = value.alias if value.alias not in {one.alias for one in parts} else f"{value.alias}{number}"
+            rules = relation.rules_of(self.question, number)
+            own = self.part(part.family, alias, value.tables, relation.entity, shape, rules=rules)
+            own.filters = [one for one in own.filters if not self._said_of_another(one, relation, number)]
+            if value.filter is not None:
+                own.filters.append(value.filter)
+            if relation.kind == "difference" and number:
+                own.uses = [use.model_copy(update={"mode": "implied"}) if use.mode == "complement" else use for use in own.uses]
+            parts.append(own)
+            if number:
+                kind = "inner" if relation.kind == "intersect" and relation.shows else "semi"
+                if relation.kind == "difference":
+                    kind = "anti"
+                    if relation.tested_in_both:
+                        kind = "inner"
+                        own.uses = [use.model_copy(update={"mode": "complement"}) if use.mode == "implied" else use for use in own.uses]
+                joins.append(PlanJoin(left=parts[0].alias, right=own.alias, entity=entity, kind=kind))  # type: ignore[arg-type]
+        return self.assemble(parts, joins, with_changes(shape, entity=entity))
+
+    def _said_of_another(self, filter_: Filter, relation: Relation, number: int) -> bool:
+        """Whether a cut-off is said of another value: `p < 0.05 in Alzheimer's` is not of Parkinson's."""
+        if relation.kind == "union":
+            return False
+        for one in self.question.numbers.comparisons:
+            if one.words == filter_.words and one.kind in ("value", "phase"):
+                return relation.owner(one.first, one.last) != number
+        return False
+
+    # -- plans --------------------------------------------------------------------------------
+
+    def finish(self, parts: list[Part], shape: Shape, relation: Relation) -> Plan:
+        """The plan of one part, over one table or the same of each."""
+        part = parts[0]
+        tables = part.tables
+        if len(tables) > 1:
+            sources = tuple(Source(alias=f"{part.alias}{number}", table=table) for number, table in enumerate(tables, 1))
+        else:
+            sources = (Source(alias=part.alias, table=tables[0]),)
+        outputs = Outputs(self.question, self.model, part, shape)
+        changes = outputs.fields()
+        plan = Plan(
+            sources=sources,
+            combine="union" if len(sources) > 1 else "single",
+            filters=tuple([*part.filters, *outputs.filters]),
+            conventions=tuple(part.uses),
+            notes=tuple([*part.notes, *outputs.notes]),
+            subject=shape.entity or self.model.families[part.family].subject,
+            **changes,
+        )
+        return self._labelled(plan, relation) if len(sources) > 1 else plan
+
+    def _labelled(self, plan: Plan, relation: Relation) -> Plan:
+        """A union says of each row which table, or which disease, it is from."""
+        from bmsql.types import SelectItem
+
+        labels = []
+        for source in plan.sources:
+            about = self.model.tables[source.table].about
+            value = about.get(relation.entity, source.table)
+            labels.append(SelectItem(value=value, source=source.alias, alias=relation.entity or "source"))
+        return plan.model_copy(update={"select": (*plan.select, *labels)})
+
+    def assemble(self, parts: list[Part], joins: list[PlanJoin], shape: Shape, notes: Sequence[str] = ()) -> Plan:
+        """The plan of several parts joined to the first."""
+        main = parts[0]
+        outputs = Outputs(self.question, self.model, main, shape, joined=parts[1:], joins=joins)
+        changes = outputs.fields()
+        filters = [one.model_copy(update={"source": part.alias}) for part in parts for one in part.filters]
+        filters += [one.model_copy(update={"source": main.alias}) for one in outputs.filters]
+        uses = [use.model_copy(update={"source": part.alias}) for part in parts for use in part.uses]
+        return Plan(
+            sources=tuple(Source(alias=part.alias, table=part.tables[0]) for part in parts),
+            combine="join",
+            joins=tuple(joins),
+            filters=tuple(filters),
+            conventions=tuple(uses),
+            notes=tuple([*notes, *outputs.notes, *(note for part in parts for note in part.notes)]),
+            subject=shape.entity or self.model.families[main.family].subject,
+            **changes,
+        )
+
+    def clarify(self, question: str, alternatives: Sequence[str]) -> Plan:
+        """A question back to the user."""
+        return Plan(clarification=Clarification(question=question, alternatives=tuple(alternatives)), confidence=0.5)
+
+
+def _quoted(text: str) -> str:
+    for opening, closing in (('"', '"'), ("\u201c", "\u201d"), ("'", "'")):
+        first = text.find(opening)
+        while opening == "'" and first > 0 and text[first - 1].isalnum():
+            first = text.find(opening, first + 1)
+        last = text.find(closing, first + 1)
+        if 0 <= first < last and last - first > 2:
+            return text[first + 1 : last]
+    return ""
+
+
+def _text_beside(question: Question, cue: Chunk) -> str:
+    """The unexplained words just before `in their name`, or just after `named`."""
+    unknown = {(token.start, token.end): token for token in question.chunked.unknown}
+    tokens = question.chunked.tokens
+    before: list[str] = []
+    index = cue.first - 1
+    while index >= 0 and (tokens[index].start, tokens[index].end) in unknown:
+        before.insert(0, tokens[index].text)
+        index -= 1
+    if before:
+        return " ".join(before)
+    after: list[str] = []
+    index = cue.last
+    while index < len(tokens) and (tokens[index].start, tokens[index].end) in unknown:
+        after.append(tokens[index].text)
+        index += 1
+    return " ".join(after)

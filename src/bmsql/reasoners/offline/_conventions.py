@@ -1,0 +1,130 @@
+"""Which conventions a part of the question implies, once its shape is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bmsql.conventions import RuleBook
+from bmsql.reasoners.offline._part import replace_mode
+from bmsql.reasoners.offline._question import Question
+from bmsql.reasoners.offline._shape import Shape
+from bmsql.semantic import SemanticModel
+from bmsql.types import ConventionUse, Filter
+
+
+def settle(
+    question: Question,
+    family: str,
+    shape: Shape,
+    uses: Sequence[ConventionUse],
+    filters: Sequence[Filter],
+    model: SemanticModel,
+    rules: RuleBook,
+) -> list[ConventionUse]:
+    """The uses as they are meant: one threshold a role, look-ups judged instead of filtered."""
+    settled = _one_threshold(list(uses), rules)
+    settled = _ranked(settled, question, family, shape, filters, model, rules)
+    settled = _directions(settled, question, family, shape, rules)
+    if is_lookup(family, filters, model):
+        settled = [
+            replace_mode(use, "judge") if use.mode in ("implied", "complement") and _kind(use, rules) != "" else use
+            for use in settled
+        ]
+    elif shape.intent == "exists" and family_subject_named(family, filters, model):
+        settled = [replace_mode(use, "judge") if _kind(use, rules) == "approval" and use.mode == "implied" else use for use in settled]
+    return _phases(settled, filters, rules)
+
+
+def is_lookup(family: str, filters: Sequence[Filter], model: SemanticModel) -> bool:
+    """Whether one named thing is looked up: then nothing is filtered away, and the answer judges."""
+    spec = model.families[family]
+    if not family_subject_named(family, filters, model):
+        return False
+    if not spec.exploded:
+        return True
+    terms = {one.target for one in filters if one.op == "match" and one.target in model.entities}
+    return any(model.entities[name].kind == "term" for name in terms)
+
+
+def family_subject_named(family: str, filters: Sequence[Filter], model: SemanticModel) -> bool:
+    """Whether a filter names the thing that a row of the family is of."""
+    subject = model.families[family].subject
+    return any(one.op == "match" and not one.negated and _same_thing(one.target, subject, model) for one in filters)
+
+
+def _same_thing(target: str, subject: str, model: SemanticModel) -> bool:
+    return target == subject or model.entities.get(target) is not None and model.entities[target].same_as == subject
+
+
+def _kind(use: ConventionUse, rules: RuleBook) -> str:
+    kind = rules[use.rule].kind if use.rule in rules else ""
+    return kind if kind in ("threshold", "direction", "approval") else ""
+
+
+def _one_threshold(uses: list[ConventionUse], rules: RuleBook) -> list[ConventionUse]:
+    """`nominally significant` says "significant" too: of rules on one role the special one is meant."""
+    by_role: dict[str, list[ConventionUse]] = {}
+    for use in uses:
+        rule = rules[use.rule]
+        if rule.kind == "threshold":
+            by_role.setdefault(rule.role, []).append(use)
+    dropped: list[ConventionUse] = []
+    for same in by_role.values():
+        implied = [use for use in same if use.mode == "implied"]
+        if len(implied) > 1:
+            # The general rule is triggered by more phrases than the special ones.
+            general = max(implied, key=lambda use: len(rules[use.rule].words))
+            dropped.append(general)
+    return [use for use in uses if not any(use is other for other in dropped)]
+
+
+def _ranked(
+    uses: list[ConventionUse],
+    question: Question,
+    family: str,
+    shape: Shape,
+    filters: Sequence[Filter],
+    model: SemanticModel,
+    rules: RuleBook,
+) -> list[ConventionUse]:
+    """"Top 10 SNPs", "SNPs that raise risk" mean significant ones, even where the word is not said."""
+    order = model.families[family].order
+    directed = any(use.mode == "implied" and _kind(use, rules) == "direction" for use in uses)
+    if not (shape.best or directed) or not order or any(one.target == order for one in filters):
+        return uses
+    if any(rules[use.rule].role == order for use in uses):
+        return uses
+    candidates = [rule for rule in rules if rule.kind == "threshold" and rule.role == order and rule.words]
+    if not candidates:
+        return uses
+    general = max(candidates, key=lambda rule: len(rule.words))
+    words = question.chunked.english("best")[0].text if question.has("best") else ""
+    return [*uses, ConventionUse(rule=general.name, mode="implied", words=words)]
+
+
+def _directions(uses: list[ConventionUse], question: Question, family: str, shape: Shape, rules: RuleBook) -> list[ConventionUse]:
+    directions = [use for use in uses if _kind(use, rules) == "direction"]
+    both = question.has("direction") or len({use.rule for use in directions}) > 1
+    asks_alleles = "alleles" in shape.attributes and family != "" and rules.profile == "strict" and _is_expression(directions, rules)
+    if not both and not asks_alleles:
+        return uses
+    return [replace_mode(use, "judge") if use in directions else use for use in uses]
+
+
+def _is_expression(directions: list[ConventionUse], rules: RuleBook) -> bool:
+    """Whether the direction is about something other than the allele that is asked for."""
+    return any(not rules[use.rule].role.endswith(".effect") for use in directions)
+
+
+def _phases(uses: list[ConventionUse], filters: Sequence[Filter], rules: RuleBook) -> list[ConventionUse]:
+    """A phase that the user states replaces the approval rule on the same column."""
+    stated = {one.target for one in filters if one.op != "match"}
+    kept = [
+        replace_mode(use, "stated") if _kind(use, rules) == "approval" and rules[use.rule].role in stated else use for use in uses
+    ]
+    for rule in rules:
+        if rule.kind == "lookup":
+            role = next((role for role in rule.all_roles if role in stated), "")
+            if role and not any(use.rule == rule.name for use in kept):
+                kept.append(ConventionUse(rule=rule.name, mode="stated", value=role))
+    return [use for use in kept if not (rules[use.rule].kind == "lookup" and not stated & set(rules[use.rule].all_roles))]

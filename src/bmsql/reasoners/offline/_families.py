@@ -1,0 +1,140 @@
+"""Which families of tables can answer: the smallest set that expresses what the question says."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from bmsql.reasoners.offline._chunks import Chunk, Chunked
+from bmsql.semantic import SemanticModel
+
+_WEIGHTS = {"hint": 2.6, "mention": 2.0, "attribute": 1.8, "condition": 2.0, "rule": 1.0, "noun": 1.2, "region": 2.0}
+_HARD = 1.5
+_EXTRA_FAMILY = 2.0
+_MOST_FAMILIES = 3
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A set of families with its score, and the chunks that it cannot express."""
+
+    families: tuple[str, ...]
+    score: float
+    left_out: tuple[Chunk, ...]
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """A chunk with how strongly it speaks for each family that can express it."""
+
+    chunk: Chunk
+    weights: Mapping[str, float]
+
+
+def weigh(chunked: Chunked, model: SemanticModel, rule_families: Mapping[str, tuple[str, ...]], tables: frozenset[str]) -> list[Weighted]:
+    """All chunks that speak for a family."""
+    present = {model.tables[table].family for table in tables}
+    weighted = []
+    for chunk in (*chunked.chunks, *chunked.rules, *chunked.hints):
+        if chunk.mention and _part_of_hint(chunk, chunked):
+            continue
+        weights: dict[str, float] = {}
+        for kind, family, factor in _voices(chunk, model, rule_families):
+            if family in present:
+                weights[family] = max(weights.get(family, 0.0), _WEIGHTS[kind] * factor)
+        if weights:
+            weighted.append(Weighted(chunk, weights))
+    return weighted
+
+
+def _part_of_hint(chunk: Chunk, chunked: Chunked) -> bool:
+    """Whether a mention is only part of a table's name, as ALS in `the ALS/FTD/LBD table`."""
+    return any(
+        hint.first <= chunk.first and chunk.last <= hint.last and hint.last - hint.first > chunk.last - chunk.first + 1
+        for hint in chunked.hints
+    )
+
+
+def _voices(chunk: Chunk, model: SemanticModel, rule_families: Mapping[str, tuple[str, ...]]) -> Iterable[tuple[str, str, float]]:
+    mention = chunk.mention
+    if mention is not None:
+        entity = model.entities[mention.entity]
+        for family in entity.match:
+            stored = mention.stored.get(family)
+            yield "mention", family, 1.0 if stored else 0.35 if stored is None or mention.method != "unlinked" else 0.2
+        for table in model.tables.values():
+            if table.about.get(mention.entity) == mention.value or mention.value in table.covers.get(mention.entity, ()):
+                yield "mention", table.family, 1.0
+    for sense in chunk.senses:
+        match sense.kind:
+            case "noun":
+                for family, spec in model.families.items():
+                    if spec.subject == sense.name:
+                        yield "noun", family, 1.1
+                    elif family in model.entities[sense.name].match:
+                        yield "noun", family, 0.9
+                for table in model.tables.values():
+                    if sense.name in table.about or sense.name in table.covers:
+                        yield "noun", table.family, 0.9
+            case "attribute":
+                for family in model.attributes[sense.name].show:
+                    yield "attribute", family, 0.5 if model.attributes[sense.name].weak else 1.0
+            case "condition":
+                for family in model.conditions[sense.name].where:
+                    yield "condition", family, 1.0
+            case "rule":
+                for family in rule_families.get(sense.name, ()):
+                    yield "rule", family, 1.0
+            case "hint":
+                yield "hint", sense.name, 1.0
+            case "region":
+                for family in model.entities[sense.name].match:
+                    yield "region", family, 1.0
+            case _:
+                pass
+
+
+def choose(weighted: list[Weighted], model: SemanticModel, joinable: Mapping[str, frozenset[str]]) -> list[Fit]:
+    """Sets of families, best first; each further family must express enough more to be worth it."""
+    known = sorted({family for item in weighted for family in item.weights})
+    fits = [_fit((family,), weighted, model) for family in known]
+    fits.sort(key=lambda fit: -fit.score)
+    if not fits:
+        return fits
+    for size in range(2, _MOST_FAMILIES + 1):
+        for families in itertools.combinations(known, size):
+            if _connected(families, joinable):
+                fits.append(_fit(families, weighted, model))
+    # What cannot be expressed weighs more than any preference: no part of a question is dropped.
+    fits.sort(key=lambda fit: (len(fit.left_out), -fit.score))
+    return fits
+
+
+def _fit(families: tuple[str, ...], weighted: list[Weighted], model: SemanticModel) -> Fit:
+    score = sum(max(item.weights.get(family, 0.0) for family in families) for item in weighted)
+    score += sum(model.families[family].weight for family in families) - _EXTRA_FAMILY * (len(families) - 1)
+    left_out = tuple(
+        item.chunk for item in weighted
+        if max(item.weights.values()) >= _HARD and max(item.weights.get(family, 0.0) for family in families) <= 0
+    )  # fmt: skip
+    return Fit(families, score, left_out)
+
+
+def _connected(families: tuple[str, ...], joinable: Mapping[str, frozenset[str]]) -> bool:
+    reached, frontier = {families[0]}, [families[0]]
+    while frontier:
+        for other in joinable.get(frontier.pop(), ()):
+            if other in families and other not in reached:
+                reached.add(other)
+                frontier.append(other)
+    return len(reached) == len(families)
+
+
+def joinable_families(model: SemanticModel) -> dict[str, frozenset[str]]:
+    """For each family, the families it can be joined to."""
+    pairs: dict[str, set[str]] = {}
+    for join in model.joins:
+        for left, right in itertools.permutations(join.keys, 2):
+            pairs.setdefault(left, set()).add(right)
+    return {family: frozenset(others) for family, others in pairs.items()}

@@ -1,0 +1,202 @@
+"""One source of the plan: the filters and conventions that the question states of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from bmsql.conventions import RuleBook
+from bmsql.reasoners.offline._chunks import Chunk
+from bmsql.reasoners.offline._comparisons import Comparison
+from bmsql.reasoners.offline._question import Question
+from bmsql.semantic import SemanticModel
+from bmsql.types import ConventionUse, Filter, Mention
+
+_STRONG_WAIVER_WORDS = 2
+
+
+@dataclass
+class Part:
+    """A family under an alias, with the tables it may read and what is asked of its rows."""
+
+    family: str
+    alias: str
+    tables: tuple[str, ...]
+    filters: list[Filter] = field(default_factory=list)
+    uses: list[ConventionUse] = field(default_factory=list)
+    about: str = ""
+    notes: list[str] = field(default_factory=list)
+
+    def filtered_entities(self) -> set[str]:
+        """Entities that a filter of this part names."""
+        return {one.target for one in self.filters if one.op == "match"}
+
+
+class PartReader:
+    """Reads the filters and conventions of one family out of a question."""
+
+    def __init__(self, question: Question, model: SemanticModel, rules: RuleBook) -> None:
+        self.question = question
+        self.model = model
+        self.rules = rules
+
+    # -- filters ------------------------------------------------------------------------------
+
+    def mentions(self, family: str, chunks: Sequence[Chunk], *, skip: frozenset[str] = frozenset()) -> list[Filter]:
+        """Filters for the linked mentions; several values of one entity are alternatives."""
+        grouped: dict[tuple[str, bool], list[tuple[str, ...]]] = {}
+        words: dict[tuple[str, bool], list[str]] = {}
+        for chunk in chunks:
+            mention = chunk.mention
+            if mention is None or mention.entity in skip or family not in self.model.entities[mention.entity].match:
+                continue
+            if self._is_asked(chunk, family, chunks):
+                continue
+            key = (mention.entity, self.question.negated(chunk))
+            grouped.setdefault(key, []).append(stored_values(mention, family))
+            words.setdefault(key, []).append(chunk.text)
+        filters = []
+        for (entity, negated), values in grouped.items():
+            flat = tuple(dict.fromkeys(value for group in values for value in group))
+            filters.append(
+                Filter(target=entity, op="match", values=flat, negated=negated, words=", ".join(words[entity, negated]))
+            )
+        return filters
+
+    def _is_asked(self, chunk: Chunk, family: str, chunks: Sequence[Chunk]) -> bool:
+        """`Which proteins does X bind`: a kind of thing right behind the question word, of a named one."""
+        mention = chunk.mention
+        assert mention is not None
+        if not self.model.entities[mention.entity].classifies or not chunk.first:
+            return False
+        subject = self.model.families[family].subject
+        named = any(other.mention and other.mention.entity == subject for other in chunks)
+        return named and self.question.lows[chunk.first - 1] in ("which", "what")
+
+    def regions(self, family: str) -> tuple[list[Filter], list[str]]:
+        """Filters for chromosomes and regions, and what the answer must say about the build."""
+        filters, notes = [], []
+        for region, chunk in self.question.regions:
+            if self.question.fit and len(self.question.fit.families) > 1 and self.question.family_of(chunk) != family:
+                continue
+            entity = chunk.senses[0].name
+            recipe = self.model.entities[entity].match.get(family)
+            if recipe is None:
+                continue
+            build = self._build(tuple(recipe.builds))
+            chromosome_role, position_role = recipe.builds[build]
+            negated = self.question.negated(chunk)
+            if region.first is None or region.last is None or not position_role:
+                values = region.chromosomes
+                filters.append(Filter(target=chromosome_role, op="!=" if negated else "=", values=values, words=region.text))
+                continue
+            values = (build, region.chromosomes[0], region.first, region.last)
+            filters.append(Filter(target=entity, op="region", values=values, negated=negated, words=region.text))
+            if not self.question.has("build_37", "build_38") and len(recipe.builds) > 1:
+                others = " or ".join(f"GRCh{other}" for other in recipe.builds if other != build)
+                notes.append(f"positions were read as GRCh{build}, as no build was named (say so for {others})")
+        return filters, notes
+
+    def _build(self, builds: tuple[str, ...]) -> str:
+        wanted = "37" if self.question.has("build_37") else "38" if self.question.has("build_38") else ""
+        return wanted if wanted in builds and not (self.question.has("build_37") and self.question.has("build_38")) else builds[0]
+
+    def conditions(self, family: str, chunks: Sequence[Chunk]) -> list[Filter]:
+        """Filters for words that are a condition by themselves."""
+        filters = []
+        for chunk in chunks:
+            if any(hint.first <= chunk.first and chunk.last < hint.last for hint in self.question.chunked.hints):
+                continue  # part of a table's name
+            for name in chunk.names("condition"):
+                where = self.model.conditions[name].where.get(family)
+                if where is None:
+                    continue
+                role, op, value = where
+                negated = self.question.negated(chunk)
+                filters.append(Filter(target=role, op=op, values=(value,), negated=negated, words=chunk.text))  # type: ignore[arg-type]
+                break
+        return filters
+
+    def comparisons(self, family: str) -> list[tuple[Comparison, Filter]]:
+        """Filters for numbers compared with an attribute of this family."""
+        found = []
+        for one in self.question.numbers.comparisons:
+            role = self._compared(family, one)
+            if role is None:
+                continue
+            values = tuple(int(value) if float(value).is_integer() and abs(value) < 2**53 else value for value in one.values)
+            filter_ = Filter(target=role, op=one.op, values=values, negated=one.negated, words=one.words)  # type: ignore[arg-type]
+            found.append((one, filter_))
+        return found
+
+    def _compared(self, family: str, one: Comparison) -> str | None:
+        if one.kind == "count":
+            return None
+        if one.kind == "phase":
+            return self._measure_in(family, "phase")
+        if one.attribute is not None:
+            if self._belongs_elsewhere(family, one.attribute):
+                return None
+            for name in one.attribute.names("attribute"):
+                role = self.model.attributes[name].measure.get(family)
+                if role:
+                    return role
+        if one.kind == "year":
+            return self._measure_in(family, "approval")
+        if one.attribute is None and one.values[0] < 1e-3:  # noqa: PLR2004 - nothing else here is so small
+            order = self.model.families[family].order
+            return order if order.endswith(("p_value", "p_multi")) else None
+        return None
+
+    def _measure_in(self, family: str, attribute: str) -> str | None:
+        spec = self.model.attributes.get(attribute)
+        return spec.measure.get(family) if spec else None
+
+    def _belongs_elsewhere(self, family: str, chunk: Chunk) -> bool:
+        fit = self.question.fit
+        return fit is not None and len(fit.families) > 1 and self.question.family_of(chunk) != family
+
+    # -- conventions --------------------------------------------------------------------------
+
+    def uses(self, family: str, chunks: Sequence[Chunk], stated: frozenset[str]) -> list[ConventionUse]:
+        """How the question stands to each rule of this family. `stated`: roles with own cut-offs."""
+        triggers = self.rules.triggers(family)
+        modes: dict[str, dict[str, str]] = {}
+        for chunk in chunks:
+            for sense in chunk.senses:
+                if sense.kind == "rule" and sense.name in triggers:
+                    mode = sense.mode
+                    if mode == "waive" and len(chunk.text.split()) < _STRONG_WAIVER_WORDS:
+                        mode = "weak_waive"
+                    modes.setdefault(sense.name, {}).setdefault(mode, chunk.text)
+        uses = []
+        for name, found in modes.items():
+            role = self.rules[name].role
+            if role in stated and self.rules[name].kind == "threshold" and "complement" not in found:
+                uses.append(ConventionUse(rule=name, mode="stated", words=next(iter(found.values()))))
+            elif "waive" in found:
+                uses.append(ConventionUse(rule=name, mode="waived", words=found["waive"]))
+            elif "complement" in found:
+                uses.append(ConventionUse(rule=name, mode="complement", words=found["complement"]))
+            elif "imply" in found:
+                uses.append(ConventionUse(rule=name, mode="implied", words=found["imply"]))
+            elif "weak_waive" in found:
+                uses.append(ConventionUse(rule=name, mode="waived", words=found["weak_waive"]))
+        return uses
+
+
+def stored_values(mention: Mention, family: str) -> tuple[str, ...]:
+    """The values to look for in a family; the canonical one where none is stored."""
+    return mention.stored.get(family) or (mention.value,)
+
+
+def with_mode(uses: list[ConventionUse], rule: str, mode: str) -> list[ConventionUse]:
+    """The uses with one rule's mode changed."""
+    return [replace_mode(use, mode) if use.rule == rule else use for use in uses]
+
+
+def replace_mode(use: ConventionUse, mode: str) -> ConventionUse:
+    """A use with another mode."""
+    return use.model_copy(update={"mode": mode})
+
+

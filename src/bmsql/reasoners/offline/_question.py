@@ -1,0 +1,159 @@
+"""One question being read: its chunks, regions and numbers, and which family each belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from bmsql.reasoners.offline._chunks import Chunk, Chunked, cut
+from bmsql.reasoners.offline._comparisons import Comparison, Numbers, read_numbers
+from bmsql.reasoners.offline._families import Fit, Weighted
+from bmsql.reasoners.offline._regions import Region, regions, window
+from bmsql.reasoners.offline._tokens import clean, tokenise
+from bmsql.reasoners.offline._vocabulary import Sense, Vocabulary
+from bmsql.semantic import SemanticModel
+from bmsql.types import Mention
+
+_ASKING = frozenset(
+    "which what who whom where when list show give find name display get report print count tell enumerate rank identify"
+    " return fetch provide present many".split()
+)
+
+
+@dataclass
+class Question:
+    """What was found in a question before it is understood."""
+
+    text: str
+    chunked: Chunked
+    regions: list[tuple[Region, Chunk]]
+    numbers: Numbers
+    model: SemanticModel
+    weighted: list[Weighted] = field(default_factory=list)
+    fit: Fit | None = None
+
+    @property
+    def lows(self) -> list[str]:
+        """The tokens in lower case."""
+        return [token.low for token in self.chunked.tokens]
+
+    def has(self, *intents: str) -> bool:
+        """Whether plain English of one of these intents occurs."""
+        return bool(self.chunked.english(*intents))
+
+    def families_of(self, chunk: Chunk) -> Mapping[str, float]:
+        """How strongly a chunk speaks for each family of the chosen set."""
+        chosen = set(self.fit.families) if self.fit else set()
+        for item in self.weighted:
+            if item.chunk is chunk:
+                return {family: weight for family, weight in item.weights.items() if family in chosen}
+        return {}
+
+    def asked(self) -> Chunk | None:
+        """The noun or attribute that is asked for: the first one behind a question word."""
+        start = 0
+        for index, low in enumerate(self.lows[:12]):
+            if low in _ASKING:
+                start = index
+                break
+        candidates = [chunk for chunk in self.chunked.chunks if self._names_something(chunk) and not self.is_compared(chunk)]
+        after = [chunk for chunk in candidates if chunk.first >= start] or candidates
+        if len(after) > 1 and self.chunked.tokens[after[1].first - 1].text == "(" and after[1].first - after[0].last == 1:
+            return after[1]  # which disease (MeSH heading)
+        return after[0] if after else None
+
+    def is_compared(self, chunk: Chunk) -> bool:
+        """Whether a chunk is only part of a number's phrase, as `phase` in `phase 2`."""
+        return any(one.first <= chunk.first and chunk.last <= one.last for one in self.numbers.comparisons)
+
+    def _names_something(self, chunk: Chunk) -> bool:
+        if chunk.mention is not None:
+            return bool(self.model.entities[chunk.mention.entity].classifies) and bool(self.families_of(chunk))
+        attributes = [self.model.attributes[name] for name in chunk.names("attribute")]
+        if not (chunk.names("noun") or any(attribute.entity or attribute.groups for attribute in attributes)):
+            return False
+        return bool(self.families_of(chunk))
+
+    def family_of(self, chunk: Chunk, main: str = "") -> str:
+        """The family a chunk belongs to: the only one that can express it, else the nearest anchor's."""
+        weights = self.families_of(chunk)
+        if not weights:
+            return main
+        best = max(weights.values())
+        candidates = {family for family, weight in weights.items() if weight >= best / 2}
+        if len(candidates) == 1:
+            return next(iter(candidates))
+        nearest, distance = main if main in candidates else sorted(candidates)[0], 10**6
+        for item in self.weighted:
+            anchors = self.families_of(item.chunk)
+            if item.chunk is chunk or len(anchors) != 1:
+                continue
+            family = next(iter(anchors))
+            gap = self._gap(chunk, item.chunk)
+            if family in candidates and gap < distance:
+                nearest, distance = family, gap
+        return nearest
+
+    def _gap(self, one: Chunk, other: Chunk) -> int:
+        first, last = (one, other) if one.first < other.first else (other, one)
+        between = self.chunked.tokens[first.last : last.first]
+        breaks = sum(1 for token in between if token.low in ("that", "which", "whose", ",", "and", "but", "with", ";"))
+        return max(0, last.first - first.last) + 3 * breaks
+
+    def negated(self, chunk: Chunk) -> bool:
+        """Whether a word such as `outside` or `not` stands right before a chunk."""
+        for other in self.chunked.english("not", "but_not"):
+            if other.last <= chunk.first and chunk.first - other.last <= 2:
+                between = self.lows[other.last : chunk.first]
+                if all(low in ("the", "of", "on", "in", "a", "an", "any") for low in between):
+                    return True
+        return False
+
+
+def open_question(question: str, mentions: tuple[Mention, ...], model: SemanticModel, vocabulary: Vocabulary) -> Question:
+    """Cut a question up, with its regions and numbers."""
+    text = clean(question)
+    tokens = tokenise(text)
+    found = regions(text) if any(entity.kind == "region" for entity in model.entities.values()) else []
+    mentions = tuple(
+        mention for mention in mentions
+        if model.entities[mention.entity].kind != "region"
+        and not any(region.start < mention.end and mention.start < region.end for region in found)
+    )  # fmt: skip
+    chunked = cut(text, tokens, mentions, vocabulary)
+    named = next((name for name, entity in model.entities.items() if entity.kind == "region"), "")
+    taken: set[int] = set()
+    placed = []
+    for region in found:
+        indices = [index for index, token in enumerate(tokens) if token.end > region.start and token.start < region.end]
+        taken.update(indices)
+        chunk = Chunk(indices[0], indices[-1] + 1, region.start, region.end, region.text, (Sense("region", named),))
+        placed.append((region, chunk))
+    distance = window(text)
+    if distance:
+        taken.update(index for index, token in enumerate(tokens) if token.end > distance[1] and token.start < distance[2])
+    chunked.chunks[:] = [
+        chunk for chunk in chunked.chunks
+        if not any(chunk.first < place.last and place.first < chunk.last for _, place in placed)
+    ]  # fmt: skip
+    chunked.chunks.extend(chunk for _, chunk in placed)
+    chunked.chunks.sort(key=lambda chunk: chunk.first)
+    chunked.unknown[:] = [token for token in chunked.unknown if tokens.index(token) not in taken]
+    for chunk in chunked.mentions:
+        taken.update(range(chunk.first, chunk.last))
+    for chunk in chunked.english("build_37", "build_38"):
+        taken.update(range(chunk.first, chunk.last))
+    numbers = read_numbers(chunked, vocabulary, taken)
+    used = {index for one in numbers.comparisons for index in range(one.first, one.last)}
+    chunked.unknown[:] = [token for token in chunked.unknown if tokens.index(token) not in used]
+    return Question(text, chunked, placed, numbers, model)
+
+
+def without(question: Question, chunk: Chunk, kinds: frozenset[str]) -> Chunk:
+    """The chunk without its senses of some kinds."""
+    return replace(chunk, senses=tuple(sense for sense in chunk.senses if sense.kind not in kinds))
+
+
+def comparison_near(question: Question, chunk: Chunk) -> Comparison | None:
+    """The comparison that uses an attribute chunk, if any."""
+    return next((one for one in question.numbers.comparisons if one.attribute is chunk), None)

@@ -1,0 +1,132 @@
+"""A question read into a plan: families, parts, conventions, shape, then the plan itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bmsql.conventions import RuleBook
+from bmsql.reasoners.offline._chunks import Chunk
+from bmsql.reasoners.offline._families import choose, joinable_families, weigh
+from bmsql.reasoners.offline._compose import Composer
+from bmsql.reasoners.offline._question import Question, open_question
+from bmsql.reasoners.offline._refuse import refuse
+from bmsql.reasoners.offline._regions import band
+from bmsql.reasoners.offline._vocabulary import Vocabulary
+from bmsql.semantic import SemanticModel
+from bmsql.types import Mention, Plan
+
+LinkQuestion = Callable[[str], tuple[Mention, ...]]
+
+
+class Reader:
+    """Reads questions over one semantic model, rule book and knowledge base. Thread-safe."""
+
+    def __init__(self, model: SemanticModel, rules: RuleBook, link: LinkQuestion, tables: frozenset[str]) -> None:
+        self.model = model
+        self.rules = rules
+        self.link = link
+        self.tables = tables
+        families = {family for family in model.families if any(name in tables for name in model.tables_of(family))}
+        triggers: dict[str, dict[str, list[str]]] = {}
+        for family in families:
+            for name, trigger in rules.triggers(family).items():
+                modes = triggers.setdefault(name, {"imply": [], "waive": [], "complement": []})
+                modes["imply"] += trigger.imply
+                modes["waive"] += trigger.waive
+                modes["complement"] += trigger.complement
+        self.vocabulary = Vocabulary(model, triggers)
+        self.rule_families = {rule.name: rule.families for rule in rules if rule.role}
+        self.joinable = joinable_families(model)
+
+    def read(self, question: str) -> Plan:
+        """The plan for a question; never raises for what it does not understand."""
+        mentions = self.link(question)
+        opened = open_question(question, mentions, self.model, self.vocabulary)
+        problem = refuse(opened, self.model, self.vocabulary)
+        if problem:
+            return _abstain(problem, mentions)
+        opened.weighted = weigh(opened.chunked, self.model, self.rule_families, self.tables)
+        fits = choose(opened.weighted, self.model, self.joinable)
+        strong = [item for item in opened.weighted if max(item.weights.values()) > 1.1]
+        if not fits or not strong:
+            return _abstain("Nothing in the question names something that the tables hold.", mentions)
+        opened.fit = fits[0]
+        problem = self._missing(opened) or self._not_understood(opened)
+        if problem:
+            return _abstain(problem, mentions, tuple(token.text for token in opened.chunked.unknown))
+        plan = Composer(opened, self.model, self.rules, self.tables).plan()
+        return plan.model_copy(update={"mentions": mentions})
+
+    def _missing(self, question: Question) -> str:
+        """What the question names that no table of the chosen families holds."""
+        families = question.fit.families if question.fit else ()
+        unlinked = [chunk for chunk in question.chunked.mentions if chunk.mention and chunk.mention.method == "unlinked"]
+        if unlinked:
+            mention = unlinked[0].mention
+            assert mention is not None
+            near = f" Did you mean {' or '.join(mention.alternatives[:3])}?" if mention.alternatives else ""
+            return f"'{mention.text}' is not a {self.model.entities[mention.entity].label} that the data hold.{near}"
+        for chunk in question.chunked.mentions:
+            problem = self._absent(chunk, families)
+            if problem:
+                return problem
+        if question.fit and question.fit.left_out:
+            chunk = question.fit.left_out[0]
+            return f"'{chunk.text}' cannot be answered together with the rest of the question: no table holds both."
+        found = band(question.text)
+        if found and not question.regions:
+            return f"Cytogenetic bands such as {found} are not in the data; name a gene, or a region like chr17:45,000,000-46,000,000."
+        return ""
+
+    def _absent(self, chunk: Chunk, families: tuple[str, ...]) -> str:
+        mention = chunk.mention
+        assert mention is not None
+        entity = self.model.entities[mention.entity]
+        if entity.kind not in ("term", "name"):
+            return ""
+        about = {
+            table.family for table in self.model.tables.values() if table.about.get(mention.entity) == mention.value
+        }
+        has_about = {table.family for table in self.model.tables.values() if mention.entity in table.about}
+        concerned = [family for family in families if family in entity.match or family in has_about]
+        covered = {
+            table.family for table in self.model.tables.values() if mention.value in table.covers.get(mention.entity, ())
+        }
+        if any(mention.stored.get(family) or family in about for family in concerned) or covered & set(families):
+            return ""
+        if not concerned and families:
+            return f"The {self.model.families[families[0]].label} say nothing about {mention.text}."
+        label = self.model.families[concerned[0]].label if concerned else self.model.title
+        return f"{mention.text} is not in the {label}. {entity.missing}".strip()
+
+    def _not_understood(self, question: Question) -> str:
+        unknown = question.chunked.unknown
+        if not unknown:
+            return ""
+        relevant = [token for token in unknown if _in_main_clause(question, token.start)]
+        if not relevant:
+            return ""
+        known = sum(1 for item in question.weighted if max(item.weights.values()) > 1.1)
+        if len(relevant) > max(1, known // 2) or known < 3:  # noqa: PLR2004 - too little is understood to guess the rest
+            words = ", ".join(f"'{token.text}'" for token in relevant[:5])
+            return f"Not understood: {words}. The tables may not hold this; try naming a gene, SNP, drug, disease or measure."
+        return ""
+
+
+def _in_main_clause(question: Question, place: int) -> bool:
+    """Whether a word stands in a clause that names something; a preamble does not."""
+    text = question.text
+    start, end = 0, len(text)
+    for index, character in enumerate(text):
+        if character in ".!?;" and (index + 1 == len(text) or text[index + 1] == " ") or text[index : index + 3] == " - ":
+            if index < place:
+                start = index + 1
+            elif index >= place:
+                end = index
+                break
+    strong = [item for item in question.weighted if max(item.weights.values()) > 1.1]
+    return any(start <= item.chunk.start < end for item in strong)
+
+
+def _abstain(problem: str, mentions: tuple[Mention, ...], words: tuple[str, ...] = ()) -> Plan:
+    return Plan(answerable=False, problem=problem, mentions=mentions, not_understood=words, confidence=0.0)

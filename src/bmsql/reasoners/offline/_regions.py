@@ -1,0 +1,91 @@
+"""Chromosomes and regions in a question, and which genome build they are in."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_CHROMOSOME = r"(?:chromosomes?|chrom|chr)\.?\s?"
+_NAME = r"(\d{1,2}|[XxYy]|MT)\b"
+_SCALED = r"([\d,]+(?:\.\d+)?)\s?(bp|kb|kbp|mb|mbp)?"
+_RANGE = re.compile(rf"{_CHROMOSOME}{_NAME}\s?:\s?{_SCALED}\s?(?:-|to|\.\.)\s?{_SCALED}", re.IGNORECASE)
+_POINT = re.compile(rf"{_CHROMOSOME}{_NAME}\s?:\s?{_SCALED}", re.IGNORECASE)
+_WORDS = re.compile(
+    rf"{_CHROMOSOME}{_NAME},?\s(?:at\s|between\s|from\s|positions?\s|in\s|within\s|bp\s|base\spairs?\s|the\s|region\s)+{_SCALED}"
+    rf"\s?(?:-|to|and|\.\.)\s?{_SCALED}",
+    re.IGNORECASE,
+)
+_WINDOW = re.compile(
+    r"(?:within|in|inside|closer than|less than|under|\+/-|\u00b1)?\s?(?:a\s)?([\d,.]+)\s?(bp|kb|kbp|mb|mbp|kilobases?|megabases?)\b",
+    re.IGNORECASE,
+)
+_SINGLE = re.compile(rf"\b{_CHROMOSOME}{_NAME}((?:\s?(?:,|and|or|&|/)\s?(?:and\s|or\s)?(?:chr\.?\s?)?(?:\d{{1,2}}|[XxYy])\b)*)", re.IGNORECASE)
+_BAND = re.compile(r"\b(?:[1-9]|1\d|2[0-2]|[XY])[pq]\d{1,2}(?:\.\d+)?\b")
+_SCALE = {"": 1, "bp": 1, "kb": 1_000, "kbp": 1_000, "mb": 1_000_000, "mbp": 1_000_000}
+_SEX = {"X": 23, "Y": 24, "MT": 25}
+
+
+@dataclass(frozen=True)
+class Region:
+    """A chromosome (first and last None), or base pairs of it; `text` is as written."""
+
+    chromosomes: tuple[int, ...]
+    first: int | None
+    last: int | None
+    start: int
+    end: int
+    text: str
+
+
+def regions(text: str) -> list[Region]:
+    """Chromosomes and regions named in the text, without overlaps."""
+    found: list[Region] = []
+    for pattern in (_RANGE, _WORDS):
+        for match in pattern.finditer(text):
+            chromosome, low, low_unit, high, high_unit = match.groups()
+            first, last = _base_pairs(low, low_unit or high_unit), _base_pairs(high, high_unit or low_unit)
+            _add(found, match, (_number(chromosome),), min(first, last), max(first, last))
+    for match in _POINT.finditer(text):
+        chromosome, position, unit = match.groups()
+        centre = _base_pairs(position, unit)
+        width = _window(text, match)
+        _add(found, match, (_number(chromosome),), max(1, centre - width), centre + width)
+    for match in _SINGLE.finditer(text):
+        more = re.findall(r"\d{1,2}|[XxYy]", match.group(2))
+        _add(found, match, (_number(match.group(1)), *map(_number, more)), None, None)
+    return sorted(found, key=lambda region: region.start)
+
+
+def band(text: str) -> str:
+    """A cytogenetic band such as 17q21 in the text, or an empty string."""
+    match = _BAND.search(text)
+    return match.group() if match else ""
+
+
+def window(text: str) -> tuple[int, int, int] | None:
+    """A distance such as `within 500 kb`: base pairs, and its place in the text."""
+    for match in _WINDOW.finditer(text):
+        return _base_pairs(match.group(1), match.group(2)), match.start(), match.end()
+    return None
+
+
+def _add(found: list[Region], match: re.Match[str], chromosomes: tuple[int, ...], first: int | None, last: int | None) -> None:
+    if not any(region.start < match.end() and match.start() < region.end for region in found):
+        found.append(Region(chromosomes, first, last, match.start(), match.end(), match.group()))
+
+
+def _window(text: str, match: re.Match[str]) -> int:
+    for other in _WINDOW.finditer(text):
+        if other.end() <= match.start() or other.start() >= match.end():
+            return _base_pairs(other.group(1), other.group(2))
+    return 0
+
+
+def _base_pairs(number: str, unit: str | None) -> int:
+    scale = (unit or "").lower()
+    scale = "kb" if scale.startswith("kilo") else "mb" if scale.startswith("mega") else scale
+    return round(float(number.replace(",", "").rstrip(".") or 0) * _SCALE[scale])
+
+
+def _number(name: str) -> int:
+    return _SEX.get(name.upper()) or int(name)

@@ -1,0 +1,73 @@
+"""Questions as words and numbers with their places in the text."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_DASHES = "\u2010\u2011\u2012\u2013\u2014\u2212"
+_NUMBER = (
+    r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
+    r"(?:\s?[x*\u00d7\u00b7]\s?10\s?(?:\^|\*\*)?\s?\(?-?\s?\d+\)?|\s?[eE]-?\d+)?"
+)
+_POWER = r"10\s?(?:\^|\*\*)\s?\(?-\s?\d+\)?"
+_TOKEN = re.compile(
+    rf"(?P<number>(?<![A-Za-z0-9_.-])(?:{_POWER}|{_NUMBER}|\.\d+)%?(?![A-Za-z0-9_]*[A-Za-z_]))"
+    r"|(?P<word>[A-Za-z0-9_]+(?:'[A-Za-z]+)?)"
+    r"|(?P<sign><=|>=|=<|=>|[<>=\u2264\u2265+@|]|/)"
+    r"|(?P<stop>[.;:?!,()\"\u201c\u201d])"
+)
+_SPACES = re.compile(r"\s+")
+
+
+@dataclass(frozen=True)
+class Token:
+    """A word, number or sign; `low` is what phrases are compared by."""
+
+    kind: str
+    text: str
+    low: str
+    start: int
+    end: int
+
+
+def clean(text: str) -> str:
+    """The question with quotes and dashes unified and spaces folded; length may change."""
+    text = text.replace("\u2019", "'").replace("\u2018", "'").replace("\u02bc", "'")
+    for dash in _DASHES:
+        text = text.replace(dash, "-")
+    return _SPACES.sub(" ", text).strip()
+
+
+def tokenise(text: str) -> list[Token]:
+    """The tokens of a cleaned question. Hyphens part words: `genome-wide` is two tokens."""
+    tokens = []
+    for match in _TOKEN.finditer(text):
+        kind = match.lastgroup or "word"
+        raw = match.group()
+        low = raw.lower()
+        if kind == "word":
+            low = low.removesuffix("'s").removesuffix("'")
+        tokens.append(Token(kind, raw, low, match.start(), match.end()))
+    return tokens
+
+
+def phrase(text: str) -> tuple[str, ...]:
+    """A vocabulary phrase as it is compared with tokens."""
+    return tuple(token.low for token in tokenise(clean(text)) if token.kind != "stop")
+
+
+def number(text: str) -> float:
+    """The value of a number token: `5 x 10^-8`, `1e-9`, `90,700,000`, `5%`."""
+    text = text.replace(",", "").replace(" ", "").replace("(", "").replace(")", "").lower()
+    percent = text.endswith("%")
+    text = text.removesuffix("%").replace("\u00d7", "x").replace("\u00b7", "x").replace("**", "^")
+    power = re.fullmatch(r"10\^(-?\d+)", text)
+    scientific = re.fullmatch(r"([\d.]+)[x*]10\^?(-?\d+)", text)
+    if power:
+        value = float(f"1e{power.group(1)}")
+    elif scientific:
+        value = float(f"{scientific.group(1)}e{scientific.group(2)}")
+    else:
+        value = float(text)
+    return value / 100 if percent else value

@@ -1,0 +1,141 @@
+"""All phrases the reader knows, from the semantic model, the rules and plain English."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+from bmsql.reasoners.offline._tokens import Token, phrase
+from bmsql.semantic import SemanticModel
+
+
+@dataclass(frozen=True)
+class Sense:
+    """One meaning of a phrase: its kind (`noun`, `attribute`, ...) and the name it stands for."""
+
+    kind: str
+    name: str
+    mode: str = ""
+
+
+# Passed over inside trigger phrases, in the question as in the rules.
+ARTICLES = frozenset({"the", "a", "an", "their", "its", "your", "statistically", "it"})
+# `OR` is an odds ratio and `GO` the Gene Ontology only in capitals.
+_LONGEST_ABBREVIATION = 3
+
+
+def stem(word: str) -> str:
+    """A word without the ending of a verb's third person or a plural, for trigger phrases."""
+    if len(word) > 4 and word.endswith("s") and not word.endswith(("ss", "is", "us")):
+        return word[:-1]
+    return word
+
+
+@dataclass
+class Phrases:
+    """Phrases by their first word, longest first, for matching against tokens."""
+
+    by_first: dict[str, list[tuple[tuple[str, ...], list[Sense]]]] = field(default_factory=dict)
+    words: set[str] = field(default_factory=set)
+    form: Callable[[str], str] = str
+
+    def add(self, text: str, sense: Sense) -> None:
+        """Add one phrase with one meaning. A short one in capitals, such as OR, is meant as written."""
+        words = tuple(self.form(word) for word in phrase(text))
+        if not words:
+            return
+        if len(words) == 1 and text.isupper() and len(text) <= _LONGEST_ABBREVIATION:
+            words = (text,)
+        self.words.update(words)
+        for known, senses in self.by_first.setdefault(words[0], []):
+            if known == words:
+                if sense not in senses:
+                    senses.append(sense)
+                return
+        self.by_first[words[0]].append((words, [sense]))
+
+    def finish(self) -> None:
+        """Sort, so that the longest phrase is found first."""
+        for known in self.by_first.values():
+            known.sort(key=lambda entry: -len(entry[0]))
+
+    def match(self, words: list[str], start: int, written: str = "") -> tuple[int, list[Sense]] | None:
+        """The longest phrase that begins at `start`: its length in words, and its senses.
+
+        `written` is the first word as it stands in the question.
+        """
+        if written.isupper() and written in self.by_first:
+            return 1, self.by_first[written][0][1]
+        return next(self.matches(words, start), None)
+
+    def matches(self, words: list[str], start: int) -> Iterator[tuple[int, list[Sense]]]:
+        """All phrases that begin at `start`, longest first."""
+        for known, senses in self.by_first.get(words[start], ()):
+            if words[start : start + len(known)] == list(known):
+                yield len(known), senses
+
+
+@lru_cache(maxsize=1)
+def english() -> dict[str, Any]:
+    """The lexicon of plain English."""
+    text = (files("bmsql.reasoners.offline") / "english.yaml").read_text(encoding="utf-8")
+    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    data: dict[str, Any] = yaml.load(text, Loader=loader)  # noqa: S506 - a safe loader
+    return data
+
+
+class Vocabulary:
+    """The phrases of one semantic model and rule book.
+
+    main: phrases that name something (entities, attributes, conditions, intents); rules: trigger
+    phrases; hints: words of families. Matching the three apart lets one word do several things.
+    """
+
+    def __init__(self, model: SemanticModel, triggers: Mapping[str, Mapping[str, Iterable[str]]]) -> None:
+        lexicon = english()
+        self.model = model
+        self.main, self.rules, self.hints = Phrases(), Phrases(form=stem), Phrases()
+        self.filler = frozenset(lexicon["filler"].split())
+        self.number_words: dict[str, int] = lexicon["number_words"]
+        self.hostile = tuple(frozenset(group) for group in lexicon["hostile"])
+        for name, entity in model.entities.items():
+            for noun in entity.nouns:
+                self.main.add(noun, Sense("noun", name))
+        for name, attribute in model.attributes.items():
+            for words in attribute.words:
+                self.main.add(words, Sense("attribute", name, "groups" if attribute.groups else ""))
+        for name, condition in model.conditions.items():
+            for words in condition.words:
+                self.main.add(words, Sense("condition", name))
+        for topic, topics in model.outside.items():
+            for words in topics:
+                self.main.add(words, Sense("outside", topic))
+        for words in model.neutral:
+            self.main.add(words, Sense("neutral", words))
+        for kind in ("chatter", "abuse"):
+            for words in lexicon[kind]:
+                self.main.add(words, Sense(kind, words))
+        for intent, phrases in lexicon.items():
+            if isinstance(phrases, list) and intent not in ("hostile", "chatter", "abuse", "filler", "yes_no_start"):
+                for words in phrases:
+                    self.main.add(words, Sense("english", intent))
+        self.starts = frozenset(lexicon["yes_no_start"])
+        for name, family in model.families.items():
+            for words in family.nouns:
+                self.hints.add(words, Sense("hint", name))
+        for rule, modes in triggers.items():
+            for mode, phrases in modes.items():
+                for words in phrases:
+                    kept = [word for word in words.split() if word.lower() not in ARTICLES]
+                    self.rules.add(" ".join(kept), Sense("rule", rule, mode))
+        for phrases in (self.main, self.rules, self.hints):
+            phrases.finish()
+
+    def explains(self, token: Token) -> bool:
+        """Whether a word is plain English that changes nothing."""
+        return token.low in self.filler or token.low in self.number_words
