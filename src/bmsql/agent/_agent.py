@@ -1,0 +1,244 @@
+"""The agent: questions in, answers out."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import logging
+import threading
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from bmsql.agent._check import CheckReport, check_sql
+from bmsql.agent._events import StreamEvent, events_of
+from bmsql.agent._open import open_parts
+from bmsql.agent._question import checked_question
+from bmsql.agent._settings import read_settings
+from bmsql.errors import InvalidSqlError
+from bmsql.graph import Dependencies, GraphContext
+from bmsql.types import Answer, Limits, Plan
+
+if TYPE_CHECKING:
+    from langchain_core.runnables import RunnableConfig
+    from langchain_core.tools import StructuredTool
+
+    from bmsql.backends import Backend
+    from bmsql.conventions import RuleBook
+    from bmsql.graph import Graph
+    from bmsql.reasoners import Reasoner
+    from bmsql.semantic import SemanticModel
+
+log = logging.getLogger("bmsql")
+OnError = Literal["return", "raise"]
+
+
+class Agent:
+    """Answers questions over a knowledge base; made once, used from any number of threads and tasks.
+
+    model: `"offline"` (the default) or a `Reasoner`. backend: `"embedded"` (the default),
+    `"duckdb:///path"` or a `Backend`. semantic_model: a YAML file or a `SemanticModel`; BiomedSQL's by
+    default. profile: `"strict"` or `"biomedsql"`. max_passes: plans per question, at most 10. limits:
+    `Limits` or a mapping of some of them. send_rows: whether a reasoner that sends data elsewhere
+    may see rows. rules: a rule file, several, or a `RuleBook`.
+
+    What is not given is read from `BMSQL_MODEL`, `BMSQL_BACKEND`, `BMSQL_SEMANTIC_MODEL`,
+    `BMSQL_PROFILE`, `BMSQL_MAX_PASSES`, `BMSQL_LIMIT_ROWS` (`_SECONDS`, `_MEMORY_MB`,
+    `_BYTES_BILLED`), `BMSQL_SEND_ROWS` and `BMSQL_RULES`, when the agent is made. A key in
+    the environment chooses nothing.
+
+    Raises ConfigurationError for a wrong option, SemanticModelError for a wrong file,
+    KnowledgeBaseError or BackendUnavailableError when the database cannot be opened.
+    """
+
+    def __init__(
+        self,
+        model: str | Reasoner | None = None,
+        backend: str | Backend | None = None,
+        semantic_model: str | Path | SemanticModel | None = None,
+        profile: str | None = None,
+        max_passes: int | None = None,
+        limits: Limits | Mapping[str, Any] | None = None,
+        send_rows: bool | None = None,
+        rules: str | Path | Sequence[str | Path] | RuleBook | None = None,
+    ) -> None:
+        settings = read_settings(
+            model=model,
+            backend=backend,
+            semantic_model=semantic_model,
+            profile=profile,
+            max_passes=max_passes,
+            limits=limits,
+            send_rows=send_rows,
+            rules=rules,
+        )
+        self._deps = open_parts(settings)
+        self._owns_backend = self._deps.backend is not settings.backend
+        self._lock = threading.Lock()
+        self.origin: dict[str, str] = settings.origin
+        log.info("%s", self.describe())
+
+    # -- what it works with -----------------------------------------------------------------------
+
+    @property
+    def dependencies(self) -> Dependencies:
+        """The reasoner, backend, semantic model, rules, limits and budgets in use."""
+        return self._deps
+
+    def describe(self) -> str:
+        """Which reasoner, knowledge base and profile answer, in one line."""
+        deps = self._deps
+        return f"reasoner {deps.reasoner.name}, knowledge base {deps.backend.name}, profile {deps.rules.profile}"
+
+    @property
+    def graph(self) -> Graph:
+        """The compiled LangGraph graph; it can be a node of another graph."""
+        with self._lock:
+            return self._graph
+
+    @cached_property
+    def _graph(self) -> Graph:
+        from bmsql.graph import compile_graph
+
+        return compile_graph(self._deps)
+
+    # -- asking -----------------------------------------------------------------------------------
+
+    def ask(
+        self, question: str, *, config: RunnableConfig | None = None, cancel: threading.Event | None = None
+    ) -> Answer:
+        """The answer to a question; an abstention is an answer too.
+
+        config: LangChain callbacks, tags and the like. cancel: an event that stops the question when it is set.
+        Raises QuestionError for an empty or too long question, BackendError when the database
+        cannot be reached, QueryCancelledError, ReasonerError.
+        """
+        state = self.graph.invoke(_input(question), config, context=GraphContext(cancel=cancel))
+        return Answer.model_validate(state["answer"])
+
+    async def aask(self, question: str, *, config: RunnableConfig | None = None) -> Answer:
+        """As `ask`, without blocking the event loop; cancelling the task stops the running query."""
+        given, cancel = _input(question), threading.Event()
+        try:
+            state = await self.graph.ainvoke(given, config, context=GraphContext(cancel=cancel))
+        except asyncio.CancelledError:
+            cancel.set()
+            raise
+        return Answer.model_validate(state["answer"])
+
+    def stream(
+        self, question: str, *, config: RunnableConfig | None = None, cancel: threading.Event | None = None
+    ) -> Iterator[StreamEvent]:
+        """An event for each node as it finishes, and the answer as the last one."""
+        given, context = _input(question), GraphContext(cancel=cancel)
+        for chunk in self.graph.stream(given, config, context=context, stream_mode="updates"):
+            yield from events_of(chunk)
+
+    async def astream(self, question: str, *, config: RunnableConfig | None = None) -> AsyncIterator[StreamEvent]:
+        """As `stream`, without blocking the event loop; leaving the loop early stops the running query."""
+        given, cancel = _input(question), threading.Event()
+        try:
+            async for chunk in self.graph.astream(
+                given, config, context=GraphContext(cancel=cancel), stream_mode="updates"
+            ):
+                for event in events_of(chunk):
+                    yield event
+        finally:
+            cancel.set()
+
+    def batch(
+        self, questions: Iterable[str], *, concurrency: int = 4, on_error: OnError = "return"
+    ) -> list[Answer | Exception]:
+        """The answers in the order of the questions, `concurrency` of them at a time.
+
+        A failed question leaves its exception in its place; with `on_error="raise"` the first one
+        is raised, after all the others have been answered.
+        """
+        _check_batch(concurrency, on_error)
+        with ThreadPoolExecutor(max_workers=concurrency, thread_name_prefix="bmsql") as pool:
+            # Each question gets a copy of the caller's context, so that tracing sees its parent.
+            futures = [pool.submit(contextvars.copy_context().run, self.ask, question) for question in questions]
+            errors = [future.exception() for future in futures]
+        results: list[Answer | BaseException] = [
+            error if error is not None else future.result() for future, error in zip(futures, errors, strict=True)
+        ]
+        return _results(results, on_error)
+
+    async def abatch(
+        self, questions: Iterable[str], *, concurrency: int = 8, on_error: OnError = "return"
+    ) -> list[Answer | Exception]:
+        """As `batch`, without blocking the event loop."""
+        _check_batch(concurrency, on_error)
+        free = asyncio.Semaphore(concurrency)
+
+        async def one(question: str) -> Answer:
+            async with free:
+                return await self.aask(question)
+
+        return _results(await asyncio.gather(*map(one, questions), return_exceptions=True), on_error)
+
+    # -- without running --------------------------------------------------------------------------
+
+    def plan(self, question: str) -> Plan:
+        """The query plan of a question; no query is run."""
+        return self._deps.reasoner.plan(checked_question(question))
+
+    def check(self, sql: str, question: str = "", *, conventions: bool = False) -> CheckReport:
+        """What validation makes of SQL; with the question it answers, also which conventions apply.
+
+        conventions: without a question, what holds for every query (evidence key, limit). Nothing is run.
+        """
+        if not isinstance(sql, str):
+            raise InvalidSqlError(f"SQL is a text, not {type(sql).__name__}.", remedy="Give the query as a string.")
+        plan = self.plan(question) if question.strip() else Plan() if conventions else None
+        return check_sql(sql, plan, self._deps)
+
+    def as_tool(self, name: str = "ask_bmsql", description: str | None = None) -> StructuredTool:
+        """The agent as a LangChain tool: text for the model, `Answer.to_dict()` as the artifact."""
+        from bmsql.agent._tool import agent_tool
+
+        return agent_tool(self, name, description)
+
+    # -- the end ----------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Close the backend, unless it was given ready-made."""
+        if self._owns_backend:
+            self._deps.backend.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Agent: {self.describe()}>"
+
+
+def _input(question: str) -> dict[str, Any]:
+    return {"question": checked_question(question)}
+
+
+def _check_batch(concurrency: int, on_error: str) -> None:
+    if concurrency < 1:
+        raise ValueError(f"concurrency is {concurrency}; it must be at least 1")
+    if on_error not in {"return", "raise"}:
+        raise ValueError(f"on_error is {on_error!r}; it is 'return' or 'raise'")
+
+
+def _results(results: Sequence[Answer | BaseException], on_error: OnError) -> list[Answer | Exception]:
+    kept: list[Answer | Exception] = []
+    for result in results:
+        if isinstance(result, Exception) and on_error == "raise":
+            raise result
+        if isinstance(result, Answer | Exception):
+            kept.append(result)
+        else:  # KeyboardInterrupt and the like are nobody's result
+            raise result
+    return kept

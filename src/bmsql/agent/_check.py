@@ -1,0 +1,46 @@
+"""Checking SQL without running it."""
+
+from __future__ import annotations
+
+from bmsql.graph import Dependencies
+from bmsql.sql import format_sql, parse
+from bmsql.types import ConventionRecord, Fix, Frozen, Plan, Problem, Rejected
+
+
+class CheckReport(Frozen):
+    """What `Agent.check` found.
+
+    valid: whether the SQL would run. sql: as it would be run, with the fixes made, formatted; the
+    text as given when it is not valid. problems: why it is not. refined: with the conventions that the
+    question implies, empty when they change nothing. conventions, warnings: what they did.
+    """
+
+    valid: bool
+    sql: str
+    tables: tuple[str, ...] = ()
+    fixes: tuple[Fix, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    refined: str = ""
+    conventions: tuple[ConventionRecord, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self.valid
+
+
+def check_sql(sql: str, plan: Plan | None, deps: Dependencies) -> CheckReport:
+    """The report on `sql`; with `plan`, also what the conventions of that plan make of it."""
+    verdict = deps.validate(sql)
+    if isinstance(verdict, Rejected):
+        return CheckReport(valid=False, sql=verdict.sql, problems=verdict.problems, fixes=verdict.fixes)
+    report = CheckReport(valid=True, sql=format_sql(verdict.sql), tables=verdict.tables, fixes=verdict.fixes)
+    if plan is None:
+        return report
+    applied = deps.rules.apply(parse(verdict.sql), deps.model, plan.conventions)
+    return report.model_copy(
+        update={
+            "refined": format_sql(applied.tree) if applied.changed else "",
+            "conventions": tuple(applied.records),
+            "warnings": tuple(applied.warnings),
+        }
+    )

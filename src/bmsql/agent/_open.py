@@ -1,0 +1,128 @@
+"""From settings to the parts that an agent works with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from bmsql.agent._settings import Settings
+from bmsql.backends import Backend, open_backend
+from bmsql.conventions import RuleBook, load_rules
+from bmsql.errors import ConfigurationError
+from bmsql.graph import Budgets, Dependencies
+from bmsql.reasoners import Reasoner
+from bmsql.semantic import Column, SemanticModel, load_semantic_model
+from bmsql.types import Catalog
+
+OFFLINE = "offline"
+
+
+def open_parts(settings: Settings) -> Dependencies:
+    """The reasoner, backend, semantic model and rules that `settings` name.
+
+    Raises ConfigurationError, SemanticModelError, KnowledgeBaseError or BackendUnavailableError.
+    """
+    check_model(settings)
+    rules = open_rules(settings)
+    model = open_model(settings)
+    backend = open_backend(settings.backend, limits=settings.limits)
+    try:
+        model = fitted(model, backend.catalog())
+        reasoner = _reasoner(settings, model, backend, rules)
+    except BaseException:
+        if backend is not settings.backend:
+            backend.close()
+        raise
+    return Dependencies(
+        reasoner=reasoner,
+        backend=backend,
+        model=model,
+        rules=rules,
+        limits=settings.limits,
+        budgets=Budgets(passes=settings.max_passes),
+        send_rows=settings.send_rows,
+    )
+
+
+def check_model(settings: Settings) -> None:
+    """Raise when the model is one that this version cannot use."""
+    model = settings.model
+    if model is None or isinstance(model, Reasoner):
+        return
+    if not isinstance(model, str):
+        raise ConfigurationError(
+            f"model= is a {type(model).__name__}, which is no reasoner.",
+            remedy='Use "offline", or an object with the methods of bmsql.reasoners.Reasoner.',
+        )
+    if model.strip().lower() == OFFLINE:
+        return
+    origin = settings.origin.get("model", "argument")
+    where = origin if origin.startswith("BMSQL_") else "model="
+    raise ConfigurationError(
+        f"{where} is {model!r}, but this version of bmsql has the offline reasoner only; chat models come later.",
+        remedy='Use "offline" (the default), or pass an object with the methods of bmsql.reasoners.Reasoner.',
+    )
+
+
+def open_model(settings: Settings) -> SemanticModel:
+    """The semantic model that the settings name; the shipped one by default."""
+    given = settings.semantic_model
+    if isinstance(given, SemanticModel):
+        return given
+    if given is not None and not isinstance(given, str | Path):
+        raise ConfigurationError(
+            f"semantic_model= is a {type(given).__name__}.", remedy="Use the path of a YAML file, or a SemanticModel."
+        )
+    return load_semantic_model(given)
+
+
+def open_rules(settings: Settings) -> RuleBook:
+    """The rule book: a ready one, or the shipped rules changed by the rule files given."""
+    given = settings.rules
+    if isinstance(given, RuleBook):
+        if settings.origin.get("profile") == "argument" and given.profile != settings.profile:
+            raise ConfigurationError(
+                f"profile= is {settings.profile!r}, but the rule book given as rules= has {given.profile!r}.",
+                remedy="Leave profile= out, or load the rules with the profile wanted.",
+            )
+        return given
+    if given is None:
+        paths: tuple[str | Path, ...] = ()
+    elif isinstance(given, str | Path):
+        paths = (given,)
+    elif isinstance(given, list | tuple) and all(isinstance(path, str | Path) for path in given):
+        paths = tuple(given)
+    else:
+        raise ConfigurationError(
+            f"rules= is a {type(given).__name__}.",
+            remedy="Use a RuleBook, the path of a rule file, or a list of paths.",
+        )
+    return load_rules(*paths, profile=settings.profile)
+
+
+def fitted(model: SemanticModel, catalog: Catalog) -> SemanticModel:
+    """`model` with the columns of its optional tables taken from the catalogue.
+
+    Raises ConfigurationError when the backend holds none of its tables.
+    """
+    if not any(name in catalog.by_name for name in model.tables):
+        raise ConfigurationError(
+            f"the backend holds none of the tables of the semantic model '{model.name}'.",
+            remedy="Write a semantic model for it: `bmsql schema --from duckdb:///path -o model.yaml`, "
+            "then semantic_model='model.yaml'.",
+        )
+    tables: dict[str, Any] = dict(model.tables)
+    for name, table in model.tables.items():
+        found = catalog.by_name.get(name)
+        if found is not None and not table.columns:
+            columns = {column.name: Column(type=column.type, meaning=column.description) for column in found.columns}
+            tables[name] = table.model_copy(update={"columns": columns})
+    return model.with_tables(tables) if tables != model.tables else model
+
+
+def _reasoner(settings: Settings, model: SemanticModel, backend: Backend, rules: RuleBook) -> Reasoner:
+    if isinstance(settings.model, Reasoner):
+        return settings.model
+    from bmsql.reasoners import open_reasoner
+
+    return open_reasoner(OFFLINE, semantic_model=model, backend=backend, rules=rules)

@@ -1,0 +1,149 @@
+"""The options of an agent: arguments first, then environment variables, then defaults."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from bmsql.errors import ConfigurationError
+from bmsql.types import Limits
+
+T = TypeVar("T")
+PREFIX = "BMSQL_"
+MAX_PASSES = 10
+_TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
+# Each limit has a variable of its own, so that one can be set without the others.
+LIMIT_VARIABLES = {name: f"{PREFIX}LIMIT_{name.upper()}" for name in Limits.model_fields}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the options came to. `origin` says, by option, where each value is from."""
+
+    model: Any
+    backend: Any
+    semantic_model: Any
+    profile: str
+    max_passes: int
+    limits: Limits
+    send_rows: bool
+    rules: Any
+    origin: dict[str, str]
+
+
+def read_settings(
+    *,
+    model: Any = None,
+    backend: Any = None,
+    semantic_model: Any = None,
+    profile: str | None = None,
+    max_passes: int | None = None,
+    limits: Limits | Mapping[str, Any] | None = None,
+    send_rows: bool | None = None,
+    rules: Any = None,
+    environment: Mapping[str, str] | None = None,
+) -> Settings:
+    """The settings that the given options make with the environment; None means not given.
+
+    Raises ConfigurationError, naming the option or variable and the values it may have.
+    """
+    env = os.environ if environment is None else environment
+    origin: dict[str, str] = {}
+
+    def pick(name: str, given: T | None, default: T, read: Callable[[str, str], T]) -> T:
+        if given is not None:
+            origin[name] = "argument"
+            return given
+        variable = PREFIX + name.upper()
+        text = env.get(variable, "").strip()
+        if text:
+            origin[name] = variable
+            return read(text, variable)
+        origin[name] = "default"
+        return default
+
+    return Settings(
+        model=pick("model", model, None, _text),
+        backend=pick("backend", backend, None, _text),
+        semantic_model=pick("semantic_model", semantic_model, None, _text),
+        profile=_profile(pick("profile", profile, "strict", _text), origin),
+        max_passes=_passes(pick("max_passes", max_passes, 1, _integer), origin),
+        limits=_limits(limits, env, origin),
+        send_rows=pick("send_rows", send_rows, True, _switch),
+        rules=pick("rules", rules, None, _text),
+        origin=origin,
+    )
+
+
+def _named(name: str, origin: Mapping[str, str]) -> str:
+    source = origin[name]
+    return source if source.startswith(PREFIX) else f"{name}="
+
+
+def _text(text: str, variable: str) -> str:
+    return text
+
+
+def _integer(text: str, variable: str) -> int:
+    try:
+        return int(text)
+    except ValueError as error:
+        raise ConfigurationError(
+            f"{variable} is {text!r}, which is no whole number.", remedy="Give a number."
+        ) from error
+
+
+def _switch(text: str, variable: str) -> bool:
+    if text.lower() in _TRUE:
+        return True
+    if text.lower() in _FALSE:
+        return False
+    raise ConfigurationError(f"{variable} is {text!r}.", remedy=f"Use one of: {', '.join((*_TRUE, *_FALSE))}.")
+
+
+def _profile(profile: str, origin: Mapping[str, str]) -> str:
+    from bmsql.conventions import PROFILES
+
+    if profile not in PROFILES:
+        raise ConfigurationError(
+            f"{_named('profile', origin)} is {profile!r}, which is no profile.",
+            remedy=f"Use one of: {', '.join(PROFILES)}.",
+        )
+    return profile
+
+
+def _passes(passes: Any, origin: Mapping[str, str]) -> int:
+    if isinstance(passes, bool) or not isinstance(passes, int) or not 1 <= passes <= MAX_PASSES:
+        raise ConfigurationError(
+            f"{_named('max_passes', origin)} is {passes!r}.", remedy=f"Use a whole number from 1 to {MAX_PASSES}."
+        )
+    return passes
+
+
+def _limits(given: Limits | Mapping[str, Any] | None, env: Mapping[str, str], origin: dict[str, str]) -> Limits:
+    if isinstance(given, Limits):
+        origin["limits"] = "argument"
+        return given
+    if given is not None and not isinstance(given, Mapping):
+        raise ConfigurationError(
+            f"limits= is {given!r}.", remedy=f"Use a Limits, or a mapping of: {', '.join(Limits.model_fields)}."
+        )
+    named = {name: env[variable] for name, variable in LIMIT_VARIABLES.items() if env.get(variable, "").strip()}
+    values: dict[str, Any] = {**named, **(given or {})}
+    sources = [LIMIT_VARIABLES[name] for name in named if name not in (given or {})]
+    origin["limits"] = ", ".join((*(("argument",) if given else ()), *sources)) or "default"
+    try:
+        return Limits.model_validate(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = str(first["loc"][0]) if first["loc"] else "limits"
+        from_env = name in named and name not in (given or {})
+        where = LIMIT_VARIABLES[name] if from_env else f"limits['{name}']"
+        raise ConfigurationError(
+            f"{where} is {values.get(name)!r}: {first['msg'].lower()}.",
+            remedy=f"Limits are positive numbers: {', '.join(Limits.model_fields)}.",
+        ) from error

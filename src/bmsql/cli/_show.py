@@ -1,0 +1,83 @@
+"""An answer on the terminal."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.text import Text
+
+from bmsql.cli._console import heading, show_sql
+from bmsql.cli._table import rows_table
+from bmsql.types import Answer, ConventionRecord, QueryResult
+from bmsql.types._html import shown_of
+
+_STATUS = {
+    "applied": "applied",
+    "complement": "applied as its opposite",
+    "corrected": "corrected",
+    "already": "already in the query",
+    "stated": "the question's own condition stands",
+    "waived": "left out, as asked",
+    "judged": "judged, not filtered by",
+    "unmet": "could not be applied",
+}
+
+
+def show_answer(to: Console, answer: Answer, max_rows: int) -> None:
+    """Sentence, SQL, rows, conventions, warnings, sources, and what it was answered with."""
+    to.print(Text(answer.text, style="bold"))
+    if answer.clarification:
+        for number, alternative in enumerate(answer.clarification.alternatives, start=1):
+            to.print(Text(f"  {number}. {alternative}"))
+    if answer.sql:
+        heading(to, "SQL (BigQuery)")
+        show_sql(to, answer.sql)
+    if answer.result is not None:
+        _show_rows(to, answer, answer.result, max_rows)
+    if answer.conventions:
+        heading(to, "Conventions")
+        show_conventions(to, answer.conventions)
+    if answer.warnings:
+        heading(to, "Note")
+        for warning in answer.warnings:
+            to.print(Text(f"- {warning}"))
+    if answer.sources:
+        heading(to, "Sources")
+        for source in answer.sources:
+            to.print(Text(f"- {source}"))
+    to.print()
+    to.print(Text(used_line(answer), style="dim"))
+
+
+def used_line(answer: Answer) -> str:
+    """Which reasoner, knowledge base and profile answered, and how long it took."""
+    queries = f"{answer.usage.queries} quer{'y' if answer.usage.queries == 1 else 'ies'}"
+    used = f"Reasoner: {answer.reasoner}. Knowledge base: {answer.backend}. Profile: {answer.profile}."
+    return f"{used} {queries}, {answer.usage.seconds * 1000:.0f} ms."
+
+
+def show_conventions(to: Console, records: tuple[ConventionRecord, ...]) -> None:
+    """Each convention with its condition, reason, source, and the count without it."""
+    for record in records:
+        head = Text("- ")
+        head.append(record.rule, style="bold")
+        head.append(f" ({_STATUS[record.status]})")
+        if record.predicate:
+            head.append(f": {record.predicate}")
+        to.print(head)
+        why = " ".join(part for part in (record.reason, f"[{record.citation}]" if record.citation else "") if part)
+        if why:
+            to.print(Text(f"  {why}"))
+        if record.rows_without is not None:
+            with_ = f", {record.rows_with} with it" if record.rows_with is not None else ""
+            to.print(Text(f"  Without it: {record.rows_without}{with_}."))
+
+
+def _show_rows(to: Console, answer: Answer, result: QueryResult, max_rows: int) -> None:
+    shown = result.rows[:max_rows]
+    heading(to, f"Rows: showing {len(shown)} of {shown_of(answer)}")
+    if not shown:
+        return
+    table, left_out = rows_table(to, result.names(), shown)
+    to.print(table)
+    if left_out:
+        to.print(Text(f"Columns that did not fit: {', '.join(left_out)}. --json has them.", style="dim"))

@@ -1,0 +1,71 @@
+"""Rows as a table that fits the terminal."""
+
+from __future__ import annotations
+
+import decimal
+from collections.abc import Sequence
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from bmsql.cli._console import ascii_only
+from bmsql.types._html import cell_text
+
+WIDEST, NARROWEST = 40, 8
+# A column costs its padding and a separator beside its text.
+_EXTRA = 3
+
+
+def rows_table(to: Console, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[Table, list[str]]:
+    """A table of `rows`, and the names of the columns that did not fit."""
+    widest = WIDEST if to.is_terminal else 80
+    mark = "..." if ascii_only(to) else "…"
+    natural = [
+        max([len(name), *(len(cell_text(row[place], widest)) for row in rows)]) for place, name in enumerate(names)
+    ]
+    widths = fit(natural, to.width)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    for place, width in enumerate(widths):
+        numeric = any(_is_number(row[place]) for row in rows)
+        name = _cut(names[place], width, mark)
+        table.add_column(
+            Text(name), justify="right" if numeric else "left", no_wrap=True, min_width=width, max_width=width
+        )
+    for row in rows:
+        table.add_row(*(_cell(row[place], width, mark) for place, width in enumerate(widths)))
+    return table, list(names[len(widths) :])
+
+
+def fit(natural: Sequence[int], width: int) -> list[int]:
+    """Column widths that together fit `width`: the widest are cut first, then columns are left out."""
+    widths = list(natural)
+    while widths and sum(widths) + _EXTRA * len(widths) > width:
+        longest = max(range(len(widths)), key=widths.__getitem__)
+        over = sum(widths) + _EXTRA * len(widths) - width
+        others = max([size for place, size in enumerate(widths) if place != longest], default=NARROWEST)
+        if widths[longest] > NARROWEST:
+            target = max(NARROWEST, min(others, widths[longest] - 1), widths[longest] - over)
+            widths[longest] = target if target < widths[longest] else widths[longest] - 1
+        elif len(widths) > 1:
+            widths = list(natural[: len(widths) - 1])
+        else:
+            widths = [max(1, width - _EXTRA)]
+            break
+    return widths
+
+
+def _cell(value: Any, width: int, mark: str) -> Text:
+    if value is None:
+        return Text("NULL", style="dim")
+    return Text(_cut(cell_text(value, 10_000), width, mark))
+
+
+def _cut(text: str, width: int, mark: str) -> str:
+    return text if len(text) <= width else text[: max(1, width - len(mark))] + mark
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | decimal.Decimal) and not isinstance(value, bool)

@@ -1,0 +1,88 @@
+"""The answer from the state: pure, apart from the reasoner's sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bmsql.graph._data import load_run, problem_text
+from bmsql.graph._dependencies import Dependencies
+from bmsql.graph._evidence import evidence_for, warnings_of
+from bmsql.graph._measure import Measured
+from bmsql.graph._state import GraphState
+from bmsql.reasoners import Attempt
+from bmsql.sql import format_sql
+from bmsql.types import Answer, Clarification, ConventionRecord, Plan, Usage
+
+
+def build_answer(state: GraphState, deps: Dependencies) -> Answer:
+    """The answer that the state allows: from the rows, a question back, or an abstention."""
+    if state.get("measured"):
+        return _answered(state, deps)
+    plan = Plan.model_validate(state["plan"])
+    if plan.clarification is not None:
+        return _not_answered(state, deps, plan, "the question is ambiguous", plan.clarification)
+    if not plan.answerable:
+        return _not_answered(state, deps, plan, plan.problem or "the question was not understood")
+    return _not_answered(state, deps, plan, _last_failure(state))
+
+
+def _answered(state: GraphState, deps: Dependencies) -> Answer:
+    evidence = evidence_for(state, deps)
+    measured = Measured.model_validate(state["measured"])
+    text = deps.reasoner.answer(evidence)
+    warnings = list(warnings_of(state, measured))
+    review = state["review"]
+    if not review.get("sufficient", True) and review.get("reason"):
+        warnings.append(f"The rows may not suffice: {review['reason']}")
+    return Answer(
+        text=text,
+        # The rewritten query is formatted as it is written.
+        sql=evidence.sql if state["refined"] else format_sql(evidence.sql),
+        general=load_run(state["general"]),
+        refined=load_run(state["refined"]),
+        conventions=evidence.conventions,
+        evidence=measured.evidence,
+        sources=measured.sources,
+        warnings=tuple(warnings),
+        total=measured.total,
+        **_common(state, deps, evidence.plan),
+    )
+
+
+def _not_answered(
+    state: GraphState, deps: Dependencies, plan: Plan, reason: str, clarification: Clarification | None = None
+) -> Answer:
+    if clarification is not None:
+        text = clarification.question
+    else:
+        text = f"I cannot answer this: {reason if reason.endswith(('.', '!', '?')) else reason + '.'}"
+    return Answer(
+        text=text,
+        abstained=True,
+        reason=reason,
+        clarification=clarification,
+        conventions=tuple(ConventionRecord.model_validate(record) for record in state["records"]),
+        **_common(state, deps, plan),
+    )
+
+
+def _common(state: GraphState, deps: Dependencies, plan: Plan) -> dict[str, Any]:
+    return {
+        "question": state["question"],
+        "plan": plan,
+        "reasoner": deps.reasoner.name,
+        "backend": deps.backend.name,
+        "profile": deps.rules.profile,
+        "usage": Usage(**state["usage"]),
+    }
+
+
+def _last_failure(state: GraphState) -> str:
+    """Why the last draft failed, in the words of the validator or the database."""
+    attempts = state.get("attempts", [])
+    if not attempts:
+        return "no query could be written for it, or no step was left to run it"
+    last = Attempt.model_validate(attempts[-1]["attempt"])
+    drafts = "the query" if len(attempts) == 1 else f"{len(attempts)} drafts of the query"
+    why = last.error or "; ".join(problem_text(problem) for problem in last.problems)
+    return f"{drafts} failed, at last with: {why}"

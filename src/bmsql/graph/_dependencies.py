@@ -1,0 +1,116 @@
+"""What the graph closes over, and what LangGraph's runtime context may put in its place."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from bmsql.errors import (
+    BackendError,
+    BackendUnavailableError,
+    InvalidSqlError,
+    QueryCancelledError,
+    UnsupportedSqlError,
+)
+from bmsql.graph._budgets import Budgets
+from bmsql.sql import Policy, validate
+from bmsql.types import ExecutionFailed, Limits, QueryResult, Rejected, ValidatedQuery
+
+if TYPE_CHECKING:
+    from bmsql.backends import Backend
+    from bmsql.conventions import RuleBook
+    from bmsql.reasoners import Reasoner
+    from bmsql.semantic import SemanticModel
+
+Validator = Callable[[str], ValidatedQuery | Rejected]
+
+# Texts whose verdict is kept: a question has a handful, and a resumed one asks for them again.
+_REMEMBERED = 256
+
+
+@dataclass(frozen=True)
+class Dependencies:
+    """Everything a question needs, shared by all questions of an agent and safe in threads.
+
+    send_rows: whether a reasoner that sends data elsewhere may see rows.
+    """
+
+    reasoner: Reasoner
+    backend: Backend
+    model: SemanticModel
+    rules: RuleBook
+    limits: Limits = field(default_factory=Limits)
+    budgets: Budgets = field(default_factory=Budgets)
+    policy: Policy | None = None
+    send_rows: bool = True
+    _validator: Validator = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        @lru_cache(maxsize=_REMEMBERED)
+        def check(sql: str) -> ValidatedQuery | Rejected:
+            return validate(sql, self.backend.catalog(), self.policy)
+
+        object.__setattr__(self, "_validator", check)
+
+    def validate(self, sql: str) -> ValidatedQuery | Rejected:
+        """The verdict on a text; the same text is not checked twice."""
+        return self._validator(sql)
+
+    def run(self, sql: str, cancel: threading.Event | None = None) -> QueryResult | Rejected | ExecutionFailed:
+        """Validate and run a text within the limits.
+
+        What another query might cure comes back as `ExecutionFailed`. Raises QueryCancelledError
+        when `cancel` was set, BackendUnavailableError when no query can help.
+        """
+        query = self.validate(sql)
+        if isinstance(query, Rejected):
+            return query
+        try:
+            return self.backend.execute(query, self.limits, cancel=cancel)
+        except (BackendUnavailableError, QueryCancelledError):
+            raise
+        except (BackendError, UnsupportedSqlError) as error:
+            return ExecutionFailed(sql=query.sql, message=error.message, kind=type(error).__name__, remedy=error.remedy)
+
+    def run_or_raise(self, sql: str) -> QueryResult:
+        """As `run`, where there is nobody to repair the text.
+
+        Raises InvalidSqlError for SQL that is rejected, and whatever the backend raises.
+        """
+        query = self.validate(sql)
+        if isinstance(query, Rejected):
+            first = query.problems[0]
+            raise InvalidSqlError(first.message, line=first.line, column=first.column, remedy=first.suggestion)
+        return self.backend.execute(query, self.limits)
+
+
+@dataclass(eq=False)
+class GraphContext:
+    """Dependencies of one run, in place of the compiled graph's own; None keeps those.
+
+    Give it as `graph.invoke({"question": ...}, context=GraphContext(limits=Limits(rows=10)))`.
+    Setting `cancel` stops the query under way and ends the run with QueryCancelledError.
+    """
+
+    reasoner: Reasoner | None = None
+    backend: Backend | None = None
+    model: SemanticModel | None = None
+    rules: RuleBook | None = None
+    limits: Limits | None = None
+    send_rows: bool | None = None
+    cancel: threading.Event | None = None
+    _resolved: Dependencies | None = field(default=None, init=False, repr=False)
+
+    def resolve(self, base: Dependencies) -> Dependencies:
+        """`base` with what this context replaces."""
+        if self._resolved is None:
+            given = {
+                item.name: getattr(self, item.name)
+                for item in fields(self)
+                if item.name not in {"cancel", "_resolved"} and getattr(self, item.name) is not None
+            }
+            self._resolved = replace(base, **given) if given else base
+        return self._resolved

@@ -1,0 +1,43 @@
+"""What the review and the answer may speak of, taken from the state."""
+
+from __future__ import annotations
+
+from bmsql.graph._data import load_run
+from bmsql.graph._dependencies import Dependencies
+from bmsql.graph._measure import Measured
+from bmsql.graph._state import GraphState
+from bmsql.reasoners import Evidence
+from bmsql.types import ConventionRecord, Plan, QueryResult
+
+
+def evidence_for(state: GraphState, deps: Dependencies) -> Evidence:
+    """The final and the general rows with all that was found out about them.
+
+    Rows are left out where the reasoner would send them elsewhere and the user said not to.
+    """
+    general, refined = load_run(state["general"]), load_run(state["refined"])
+    final = refined or general
+    if final is None:
+        raise ValueError("there is no result to speak of")
+    measured = Measured.model_validate(state["measured"])
+    hidden = not deps.send_rows and not deps.reasoner.local
+    return Evidence(
+        question=state["question"],
+        plan=Plan.model_validate(state["plan"]),
+        sql=final.sql,
+        result=_without_rows(final.result) if hidden else final.result,
+        general=None if refined is None or general is None or hidden else general.result,
+        conventions=tuple(ConventionRecord.model_validate(record) for record in state["records"]),
+        total=len(final.result.rows) if hidden and measured.total is None else measured.total,
+        hidden=hidden,
+        warnings=warnings_of(state, measured),
+    )
+
+
+def warnings_of(state: GraphState, measured: Measured) -> tuple[str, ...]:
+    """Everything that limits the answer, each once, in the order it was found."""
+    return tuple(dict.fromkeys([*state["warnings"], *measured.warnings]))
+
+
+def _without_rows(result: QueryResult) -> QueryResult:
+    return result.model_copy(update={"rows": ()})

@@ -1,0 +1,143 @@
+"""What is found out about the final rows: counts without each convention, evidence keys, sources."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+
+from pydantic import Field
+from sqlglot import exp
+
+from bmsql.graph._data import load_run
+from bmsql.graph._dependencies import Dependencies
+from bmsql.graph._state import GraphState
+from bmsql.sql import format_sql, parse
+from bmsql.types import ConventionRecord, ExecutionFailed, Frozen, QueryResult, Rejected, ValidatedQuery
+
+# Evidence keys that an answer carries; the rest can be had by running its SQL.
+EVIDENCE_SHOWN = 100
+# Notes of the ladder that repeat what the records' counts say.
+_SAID_BY_RECORDS = "Without "
+
+
+class Measured(Frozen):
+    """What was found out about the final rows.
+
+    records: the conventions with their counts; total: rows without the query's limit, where
+    counted; evidence: keys of the rows; sources: their studies; results: of the queries it took.
+    """
+
+    records: tuple[ConventionRecord, ...] = ()
+    total: int | None = None
+    evidence: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    results: tuple[QueryResult, ...] = Field(default=(), exclude=True)
+
+
+def measure(state: GraphState, deps: Dependencies, cancel: threading.Event | None = None) -> Measured:
+    """Counts, evidence and sources of the final query in `state`.
+
+    A count that cannot be made costs the answer nothing but that count: it is a warning.
+    """
+    final = load_run(state["refined"] or state["general"])
+    if final is None:
+        raise ValueError("there is no result to measure")
+    records = tuple(ConventionRecord.model_validate(record) for record in state["records"])
+    warnings: list[str] = []
+    results: list[QueryResult] = []
+
+    def ask(query: exp.Query, what: str) -> QueryResult | None:
+        outcome = deps.run(format_sql(query, pretty=False), cancel)
+        match outcome:
+            case QueryResult():
+                results.append(outcome)
+                return outcome
+            case Rejected():
+                warnings.append(f"{what} could not be found: {outcome.problems[0].message}")
+            case ExecutionFailed():
+                warnings.append(f"{what} could not be found: {outcome.message}")
+        return None
+
+    tree = parse(final.sql)
+    fetched = len(final.result.rows)
+    limited = next(
+        (record for record in records if record.rule in deps.rules and deps.rules[record.rule].kind == "limit"), None
+    )
+    total: int | None = None
+    ladder = deps.rules.ladder(tree, deps.model, records)
+    if ladder is not None and (counts := ask(ladder, "The counts without each convention")) is not None:
+        reading = deps.rules.read_ladder(counts.dicts()[0], records)
+        records = reading.records
+        total = reading.rows_with if limited else None
+        warnings += [note for note in reading.notes if not note.startswith(_SAID_BY_RECORDS)]
+    elif limited is not None:
+        cap = limit_of(tree)
+        if not final.result.truncated and (cap is None or fetched < cap):
+            total = fetched
+        elif limited.status != "stated" and (count := ask(count_query(tree), "The number of rows")) is not None:
+            total = count.rows[0][0]
+    if final.result.truncated or (limited is not None and limited.status == "applied" and (total or 0) > fetched):
+        of = f" of {total}" if total is not None else "; there are more"
+        warnings.append(f"Truncated: {fetched} rows were fetched{of}.")
+    keys = keys_in(final.result, deps.model.evidence_key)
+    if not keys and final.result.rows:
+        query = deps.rules.evidence_query(tree, deps.model)
+        if query is not None and (found := ask(query, "The evidence keys")) is not None:
+            keys = keys_in(found, deps.model.evidence_key)
+    sources, mixed = sources_of(keys, final.sql, deps)
+    return Measured(
+        records=records,
+        total=total,
+        evidence=tuple(keys[:EVIDENCE_SHOWN]),
+        sources=sources,
+        warnings=(*warnings, *mixed),
+        results=tuple(results),
+    )
+
+
+def limit_of(tree: exp.Query) -> int | None:
+    """The outermost limit of a query, where it is a plain number."""
+    limit = tree.args.get("limit")
+    number = limit.expression if isinstance(limit, exp.Limit) else None
+    return int(number.this) if isinstance(number, exp.Literal) and not number.is_string else None
+
+
+def count_query(tree: exp.Query) -> exp.Query:
+    """A query that counts the rows of `tree` without its order and limit."""
+    counted = tree.copy()
+    for part in ("order", "limit", "offset"):
+        counted.set(part, None)
+    source = exp.Subquery(this=counted, alias=exp.TableAlias(this=exp.to_identifier("counted")))
+    return exp.select(exp.alias_(exp.Count(this=exp.Star()), "n")).from_(source)
+
+
+def keys_in(result: QueryResult, key: str) -> list[str]:
+    """The evidence keys in a result, each once: of the column `key` and of `key_alias` in joins."""
+    if not key:
+        return []
+    wanted = key.lower()
+    places = [
+        place
+        for place, column in enumerate(result.columns)
+        if column.name.lower() == wanted or column.name.lower().startswith(f"{wanted}_")
+    ]
+    found = (row[place] for place in places for row in result.rows)
+    return list(dict.fromkeys(value for value in found if isinstance(value, str)))
+
+
+def sources_of(keys: Iterable[str], sql: str, deps: Dependencies) -> tuple[tuple[str, ...], list[str]]:
+    """The studies that rows come from, and a warning where one table's rows come from several."""
+    query = deps.validate(sql)
+    keys = list(keys)
+    if not keys or not isinstance(query, ValidatedQuery):
+        return (), []
+    sources: dict[str, None] = {}
+    warnings = []
+    for table in query.tables:
+        name = table.rpartition(".")[2].strip("`")
+        found = dict.fromkeys(deps.backend.sources_of(name, keys).values())
+        sources |= found
+        if len(found) > 1:
+            warnings.append(f"Mixed sources: the rows of {name} come from {len(found)} studies: {'; '.join(found)}.")
+    return tuple(sources), warnings
