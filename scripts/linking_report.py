@@ -9,11 +9,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tests.linking.conftest import facts_source  # noqa: E402
-from tests.linking.measure import cases, measure  # noqa: E402
-
 from bmsql.linking import Linker, ValueIndex  # noqa: E402
 from bmsql.semantic import load_semantic_model  # noqa: E402
+from tests.linking.conftest import facts_source  # noqa: E402
+from tests.linking.measure import cases, measure  # noqa: E402
 
 
 def main() -> None:

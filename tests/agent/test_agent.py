@@ -431,3 +431,41 @@ def test_offline_reasoner_sees_rows_whatever_send_rows_says() -> None:
     question = "Is rs850738 significant in Alzheimer's disease?"
     texts = {Agent(send_rows=send_rows).ask(question).text for send_rows in (True, False)}
     assert len(texts) == 1
+
+
+TABLE = "AlzheimerDisease_CombinedGeneData_UUID"
+HEAVY = f"SELECT COUNT(*) AS n FROM {TABLE} a, {TABLE} b, {TABLE} c, {TABLE} d WHERE a.p + b.p < c.p + d.p"
+
+
+def test_cancelling_stops_the_database() -> None:
+    with Agent(model=ScriptedReasoner(draft=[HEAVY, "SELECT 1 AS one"])) as agent:
+
+        async def cancelled() -> float:
+            task = asyncio.create_task(agent.aask(QUESTION))
+            await asyncio.sleep(0.5)
+            begun = time.perf_counter()
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            await asyncio.get_running_loop().shutdown_default_executor()  # waits for the query's thread
+            return time.perf_counter() - begun
+
+        assert asyncio.run(cancelled()) < 10
+        assert agent.ask(QUESTION).rows == [{"one": 1}]
+
+
+def test_time_limit_ends_in_an_abstention() -> None:
+    with Agent(model=ScriptedReasoner(draft=HEAVY), limits={"seconds": 0.3}) as agent:
+        answer = agent.ask(QUESTION)
+    assert answer.abstained
+    assert answer.trace[-3].detail["kind"] == "QueryTimeoutError"
+    assert "0.3" in answer.reason
+
+
+def test_offline_agent_from_question_to_evidence() -> None:
+    answer = Agent().ask("Which SNPs near BIN1 are significantly associated with Alzheimer's disease?")
+    assert len(answer.rows) == len(answer.evidence) == answer.total == 9
+    assert answer.sources == ("Bellenguez2022_stageI_5e-8",)
+    assert {record.rule for record in answer.conventions if record.status == "applied"} >= {"genome_wide_significance"}
+    assert json.dumps(answer.to_dict(), allow_nan=False)
+    assert "rs6733839" in answer._repr_html_()

@@ -71,7 +71,7 @@ def test_ask_shows_everything(cli: Run) -> None:
         "6.48e-90",
         "- genome_wide_significance (applied): p < 5e-8",
         "Pe'er et al. 2008",
-        "Without it: 9, 9 with it.",
+        "Rows: 9 without it, 9 with it.",
         "Sources\n- Bellenguez2022_stageI_5e-8",
         "Reasoner: offline. Knowledge base: embedded. Profile: strict.",
     ):
@@ -355,13 +355,16 @@ def test_terminal_has_colours_and_narrow_ones_are_kept_to() -> None:
     out = on_terminal(70, "ask", QUESTION)
     assert ANSI.search(out)
     plain = ANSI.sub("", out)
-    assert max(map(len, plain.splitlines())) <= 70
+    sql, rest = plain.split("\nRows: showing")
+    assert max(map(len, rest.splitlines())) <= 70
+    assert "`bmsql.biomedsql.AlzheimerDisease_CombinedGeneData_UUID`" in sql
     assert "Columns that did not fit" in plain or "nearestGene" in plain
     assert "rs6733839" in plain
     narrow = on_terminal(30, "ask", QUESTION, NO_COLOR="1")
     assert "\x1b[3" not in narrow  # no colours; bold and dim may stay
     narrow = ANSI.sub("", narrow)
-    assert max(map(len, narrow.splitlines())) <= 30
+    assert max(map(len, narrow.split("\nRows: showing")[1].splitlines())) <= 30
+    assert "UUID_308" in narrow
     assert "Columns that did not fit" in narrow.replace("\n", " ")
 
 

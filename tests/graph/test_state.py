@@ -14,7 +14,7 @@ from langgraph.checkpoint.memory import MemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.graph import END, START, StateGraph
 
-from bmsql.errors import ConfigurationError, QueryCancelledError
+from bmsql.errors import ConfigurationError, ExecutionError, QueryCancelledError
 from bmsql.graph import Budgets, GraphContext, compile_graph, diagram
 from bmsql.graph._build import NODES, ROUTES
 from bmsql.graph._state import RESET, GraphState, accumulate, failures, fresh_pass, fresh_state
@@ -212,6 +212,26 @@ def test_evidence_of_counts_and_distinct_values_is_a_second_query(draft: str) ->
     assert len(answer.evidence) == 3  # as many as the model's default limit
     assert set(answer.evidence) < {"s_1", "s_2", "s_3", "s_6"}
     assert answer.sources
+    assert not any("Truncated" in warning for warning in answer.warnings)
+
+
+def test_count_that_cannot_be_made_is_a_warning_and_not_a_failure() -> None:
+    backend = LittleBackend([None, None, ExecutionError("too slow")])
+    answer = answer_of(compile_graph(dependencies(ScriptedReasoner(plan=PLAN, draft=ALL), backend)).invoke(QUESTION))
+    assert not answer.abstained
+    assert all(record.rows_without is None for record in answer.conventions)
+    assert answer.total == 4  # counted by itself
+    assert "The counts without each convention could not be found: too slow" in answer.warnings
+
+
+def test_list_cut_by_the_default_limit_says_of_how_many() -> None:
+    draft = "SELECT UUID, SNP FROM study ORDER BY SNP"
+    answer = answer_of(compile_graph(dependencies(ScriptedReasoner(plan=UNFILTERED, draft=draft))).invoke(QUESTION))
+    assert (len(answer.rows), answer.total) == (3, 6)
+    assert "Truncated: 3 rows were fetched of 6." in answer.warnings
+    stated = f"{draft} LIMIT 2"
+    answer = answer_of(compile_graph(dependencies(ScriptedReasoner(plan=UNFILTERED, draft=stated))).invoke(QUESTION))
+    assert len(answer.rows) == 2
     assert not any("Truncated" in warning for warning in answer.warnings)
 
 

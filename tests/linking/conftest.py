@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import pyarrow.parquet as pq
 import pytest
+
 from bmsql.data import facts_manifest, read_facts_file
 from bmsql.linking import Linker, ValueIndex
 from bmsql.semantic import load_semantic_model

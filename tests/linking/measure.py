@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import yaml
+
 from bmsql.linking import Linker
 from bmsql.types import Mention
 
@@ -34,10 +35,7 @@ def cases(file: str = "mentions.yaml") -> list[dict[str, object]]:
 
 def spelled(mention: Mention) -> str:
     """A mention as the linking table writes it."""
-    if mention.method == "unlinked":
-        mark = "~"
-    else:
-        mark = "" if any(mention.stored.values()) else "?"
+    mark = "~" if mention.method == "unlinked" else "" if any(mention.stored.values()) else "?"
     return f"{mention.text}: {mention.entity}/{mark}{mention.value}"
 
 

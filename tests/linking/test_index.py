@@ -3,11 +3,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from bmsql.errors import KnowledgeBaseError
+
+from bmsql.errors import ConfigurationError, KnowledgeBaseError
 from bmsql.linking import Linker, ValueIndex
 from bmsql.linking import _source as source_module
 from bmsql.semantic import load_semantic_model, parse_semantic_model
-
 from tests.linking.conftest import TableSource
 from tests.linking.test_other_model import GARDEN, garden_source
 
@@ -68,3 +68,31 @@ def test_a_cut_off_column_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source_module, "MAX_VALUES", 2)
     index = ValueIndex.build(garden_source(), parse_semantic_model(GARDEN))
     assert "plants.common" in index.truncated
+
+
+def test_the_user_adds_names(tmp_path: Path) -> None:
+    model = parse_semantic_model(GARDEN)
+    names = tmp_path / "names.tsv"
+    names.write_text("for\tname\talias\nplant\tFoxglove\tdeadmen's bells\npest\tSlugs\tgastropods\n")
+    index = ValueIndex.load_or_build(garden_source(), model, tmp_path / "cache", names=names)
+    found = Linker(model, index).link("deadmen's bells and gastropods")
+    assert [(mention.entity, mention.value, mention.method) for mention in found] == [
+        ("plant", "Foxglove", "alias"),
+        ("pest", "Slugs", "alias"),
+    ]
+    before = ValueIndex.path_in(tmp_path, "one", model, names=names)
+    names.write_text("for\tname\talias\nplant\tFoxglove\tbells\n")
+    assert ValueIndex.path_in(tmp_path, "one", model, names=names) != before
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("name\talias\n", "no column 'for'"), ("for\tname\talias\nplant\tFoxglove\t\n", "names.tsv:2: a cell is empty")],
+)
+def test_a_bad_file_of_names_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    names = tmp_path / "names.tsv"
+    names.write_text(text)
+    with pytest.raises(ConfigurationError, match=message):
+        ValueIndex.build(garden_source(), parse_semantic_model(GARDEN), names=names)
+    with pytest.raises(ConfigurationError, match="cannot be read"):
+        ValueIndex.build(garden_source(), parse_semantic_model(GARDEN), names=tmp_path / "absent.tsv")

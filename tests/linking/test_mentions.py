@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from bmsql.linking import Linker
 
+from bmsql.linking import Linker
 from tests.linking.measure import cases, measure, spelled
 
 
@@ -33,7 +33,7 @@ def test_a_correction_is_said(linker: Linker) -> None:
 
 
 def test_an_alias_of_several_things_is_a_tie(linker: Linker) -> None:
-    (mention,) = linker.link("SNPs near NSP1")
+    (mention,) = linker.link("SNPs near RP42")
     assert mention.entity == "gene"
     assert mention.alternatives
     assert mention.score <= 0.5
@@ -47,3 +47,9 @@ def test_the_same_name_twice_is_two_mentions(linker: Linker) -> None:
 @pytest.mark.parametrize("question", ["", "   ", "?!", "''", "𝔸𝔹ℂ", "’s", "a" * 5000, "- - -", "rs", "\n\n"])
 def test_odd_questions_name_nothing(linker: Linker, question: str) -> None:
     assert linker.link(question) == ()
+
+
+def test_an_unknown_name_comes_with_those_close_to_it(linker: Linker) -> None:
+    (mention,) = linker.link("Is Humirra approved?")
+    assert mention.method == "unlinked"
+    assert mention.alternatives == ("Humira",)

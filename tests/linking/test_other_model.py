@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+
 from bmsql.linking import Linker, ValueIndex
 from bmsql.semantic import parse_semantic_model
-
 from tests.linking.conftest import TableSource
 from tests.linking.measure import spelled
 
@@ -108,7 +108,7 @@ def garden() -> Linker:
         ("Where do foxgloves grow?", ["foxgloves: plant/Foxglove"]),
         ("is digitalis shady", ["digitalis: plant/Foxglove", "shady: light/Partial Shade"]),
         ("foxglov in full sun", ["foxglov: plant/Foxglove", "full sun: light/Full Sun"]),
-        ("sweet pea or everlasting peas", ["sweet pea: plant/Sweet Pea", "everlasting peas: plant/Sweet Pea"]),
+        ("Sweet Pea or everlasting peas", ["Sweet Pea: plant/Sweet Pea", "everlasting peas: plant/Sweet Pea"]),
         ("honesty is the best policy", []),
         ("where is Honesty planted", ["Honesty: plant/Honesty"]),
         ("the honesty flower", ["honesty: plant/Honesty"]),
@@ -116,7 +116,10 @@ def garden() -> Linker:
         ("crosses of DX2 and swp", ["DX2: cross/DX2", "swp: cross/SWP"]),
         ("black aphids", ["black aphids: pest/Black Aphids"]),
         ("which plants have slugs", ["slugs: pest/Slugs"]),
-        ("Thompson and Sarah Raven", ["Thompson: grower/Thompson & Morgan Ltd.", "Sarah Raven: grower/Sarah Raven Inc."]),
+        (
+            "Thompson and Sarah Raven",
+            ["Thompson: grower/Thompson & Morgan Ltd.", "Sarah Raven: grower/Sarah Raven Inc."],
+        ),
         ("LRRK2 and Alzheimer's disease", ["LRRK2: cross/~LRRK2"]),
     ],
 )

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import pytest
-from bmsql.linking import Linker
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+from bmsql.linking import Linker
 
 WORDS = st.sampled_from(
     "LRRK2 ace Parkinson's disease, Humira; (insulin glargine) in AD? rs 123 the gene CAT near whole blood eQTL "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bmsql.agent._settings import Settings
 from bmsql.backends import Backend, open_backend
@@ -13,6 +13,9 @@ from bmsql.graph import Budgets, Dependencies
 from bmsql.reasoners import Reasoner
 from bmsql.semantic import Column, SemanticModel, load_semantic_model
 from bmsql.types import Catalog
+
+if TYPE_CHECKING:
+    from bmsql.linking import ValueIndex
 
 OFFLINE = "offline"
 
@@ -123,6 +126,19 @@ def fitted(model: SemanticModel, catalog: Catalog) -> SemanticModel:
 def _reasoner(settings: Settings, model: SemanticModel, backend: Backend, rules: RuleBook) -> Reasoner:
     if isinstance(settings.model, Reasoner):
         return settings.model
+    from bmsql.linking import Linker
     from bmsql.reasoners import open_reasoner
 
-    return open_reasoner(OFFLINE, semantic_model=model, backend=backend, rules=rules)
+    linker = Linker(model, _value_index(backend, model))
+    return open_reasoner(OFFLINE, semantic_model=model, catalog=backend.catalog(), rules=rules, link=linker.link)
+
+
+def _value_index(backend: Backend, model: SemanticModel) -> ValueIndex:
+    from bmsql.backends import cache_directory
+    from bmsql.linking import ValueIndex
+
+    try:
+        return ValueIndex.load_or_build(backend, model, cache_directory())
+    except OSError:
+        # A cache that cannot be written costs time, not the answer.
+        return ValueIndex.build(backend, model)

@@ -7,6 +7,8 @@ import sys
 from typing import Any
 
 from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
 from rich.text import Text
 
 # Piped text is read by programs and pagers, which wrap or not as they like.
@@ -52,10 +54,26 @@ def ascii_only(to: Console) -> bool:
 
 
 def show_sql(to: Console, sql: str) -> None:
-    """SQL, highlighted on a colour terminal, else as it is, never broken inside a line."""
-    if to.is_terminal and to.color_system is not None:
+    """SQL, highlighted on a colour terminal; its lines are left whole, so that it can be copied."""
+    text = Text(sql)
+    if to.is_terminal and to.color_system is not None and not to.no_color:
         from rich.syntax import Syntax
 
-        to.print(Syntax(sql, "sql", theme="ansi_dark", background_color="default", word_wrap=True))
-    else:
-        to.print(Text(sql), soft_wrap=True)
+        text = Syntax("", "sql", theme="ansi_dark", background_color="default").highlight(sql)
+        text.rstrip()
+    to.print(text, soft_wrap=True)
+
+
+def show_table(to: Console, table: Table) -> None:
+    """A table; piped, without the blanks that fill its last column."""
+    if to.is_terminal:
+        to.print(table)
+        return
+    with to.capture() as captured:
+        to.print(table)
+    write_text("\n".join(line.rstrip() for line in captured.get().splitlines()))
+
+
+def indented(to: Console, text: str, by: int = 2) -> None:
+    """A text whose every line stands a little to the right."""
+    to.print(Padding(Text(text), (0, 0, 0, by), expand=False))

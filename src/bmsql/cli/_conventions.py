@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from bmsql.cli._console import console, heading, show_sql, write_json
+from bmsql.cli._console import console, heading, indented, show_sql, write_json
 from bmsql.cli._main import ANSWERED, FAILED
 from bmsql.cli._show import show_conventions
 
@@ -31,11 +31,11 @@ def show_rules(profile: str | None, rules: list[Path] | None, *, as_json: bool) 
         to.print()
         to.print(Text.assemble((entry["name"], "bold"), f": {entry['title']}"))
         if entry["condition"]:
-            to.print(Text(f"  {entry['condition']}"))
+            indented(to, entry["condition"])
         why = " ".join(filter(None, (entry["reason"], f"[{entry['citation']}]" if entry["citation"] else "")))
-        to.print(Text(f"  {why}"))
+        indented(to, why)
         if entry["companions"]:
-            to.print(Text(f"  together with: {', '.join(entry['companions'])}"))
+            indented(to, f"together with: {', '.join(entry['companions'])}")
     return ANSWERED
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.text import Text
 
-from bmsql.cli._console import console, heading, write_json
+from bmsql.cli._console import console, heading, show_table, write_json
 from bmsql.cli._main import ANSWERED
 from bmsql.cli._table import rows_table
 
@@ -49,10 +49,10 @@ def show_info(backend: str | None, *, as_json: bool) -> int:
         to.print(Text(document["note"]))
     heading(to, "Tables")
     rows = [(table["name"], table["rows"], table["columns"]) for table in document["tables"]]
-    to.print(rows_table(to, ("table", "rows", "columns"), rows)[0])
+    show_table(to, rows_table(to, ("table", "rows", "columns"), rows)[0])
     if document.get("sources"):
         heading(to, "Sources, with the rows from each")
-        to.print(rows_table(to, ("source", "rows"), list(document["sources"].items()))[0])
+        show_table(to, rows_table(to, ("source", "rows"), list(document["sources"].items()))[0])
     if document.get("terms"):
         heading(to, "Sources and terms")
         to.print(Text(document["terms"]))

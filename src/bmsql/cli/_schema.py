@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from bmsql.cli._console import console, heading, write_json, write_text
+from bmsql.cli._console import console, heading, show_table, write_json, write_text
 from bmsql.cli._main import ANSWERED
 from bmsql.errors import ConfigurationError
 from bmsql.semantic import SemanticModel, load_semantic_model
@@ -149,4 +149,4 @@ def _show_table(to: Console, model: SemanticModel, name: str) -> None:
         table.add_column(title, overflow="fold")
     for column in document["columns"]:
         table.add_row(*(Text(column[key]) for key in ("name", "type", "meaning", "unit", "role")))
-    to.print(table)
+    show_table(to, table)

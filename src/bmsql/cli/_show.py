@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from bmsql.cli._console import heading, show_sql
+from bmsql.cli._console import heading, indented, show_sql, show_table
 from bmsql.cli._table import rows_table
 from bmsql.types import Answer, ConventionRecord, QueryResult
 from bmsql.types._html import shown_of
@@ -66,10 +66,10 @@ def show_conventions(to: Console, records: tuple[ConventionRecord, ...]) -> None
         to.print(head)
         why = " ".join(part for part in (record.reason, f"[{record.citation}]" if record.citation else "") if part)
         if why:
-            to.print(Text(f"  {why}"))
+            indented(to, why)
         if record.rows_without is not None:
             with_ = f", {record.rows_with} with it" if record.rows_with is not None else ""
-            to.print(Text(f"  Without it: {record.rows_without}{with_}."))
+            indented(to, f"Rows: {record.rows_without} without it{with_}.")
 
 
 def _show_rows(to: Console, answer: Answer, result: QueryResult, max_rows: int) -> None:
@@ -78,6 +78,6 @@ def _show_rows(to: Console, answer: Answer, result: QueryResult, max_rows: int) 
     if not shown:
         return
     table, left_out = rows_table(to, result.names(), shown)
-    to.print(table)
+    show_table(to, table)
     if left_out:
         to.print(Text(f"Columns that did not fit: {', '.join(left_out)}. --json has them.", style="dim"))

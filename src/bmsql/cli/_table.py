@@ -28,14 +28,15 @@ def rows_table(to: Console, names: Sequence[str], rows: Sequence[Sequence[Any]])
     ]
     widths = fit(natural, to.width)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    columns = [_column([row[place] for row in rows], width, mark) for place, width in enumerate(widths)]
     for place, width in enumerate(widths):
         numeric = any(_is_number(row[place]) for row in rows)
         name = _cut(names[place], width, mark)
         table.add_column(
             Text(name), justify="right" if numeric else "left", no_wrap=True, min_width=width, max_width=width
         )
-    for row in rows:
-        table.add_row(*(_cell(row[place], width, mark) for place, width in enumerate(widths)))
+    for cells in zip(*columns, strict=True):
+        table.add_row(*cells)
     return table, list(names[len(widths) :])
 
 
@@ -57,14 +58,21 @@ def fit(natural: Sequence[int], width: int) -> list[int]:
     return widths
 
 
-def _cell(value: Any, width: int, mark: str) -> Text:
-    if value is None:
-        return Text("NULL", style="dim")
-    return Text(_cut(cell_text(value, 10_000), width, mark))
+def _column(values: Sequence[Any], width: int, mark: str) -> list[Text]:
+    """The cells of a column; values that only their ends tell apart, such as keys, lose their beginnings."""
+    whole = [cell_text(value, 10_000) for value in values]
+    cut = [_cut(text, width, mark) for text in whole]
+    if len(set(cut)) < len(set(whole)):
+        tails = [_cut(text, width, mark, front=True) for text in whole]
+        cut = tails if len(set(tails)) > len(set(cut)) else cut
+    return [Text(text, style="dim" if value is None else "") for text, value in zip(cut, values, strict=True)]
 
 
-def _cut(text: str, width: int, mark: str) -> str:
-    return text if len(text) <= width else text[: max(1, width - len(mark))] + mark
+def _cut(text: str, width: int, mark: str, *, front: bool = False) -> str:
+    if len(text) <= width:
+        return text
+    kept = max(1, width - len(mark))
+    return mark + text[-kept:] if front else text[:kept] + mark
 
 
 def _is_number(value: Any) -> bool:

@@ -56,6 +56,30 @@ class NotRecorded(Frozen):
     label: str = "not recorded"
 
 
+class RuleWording(Frozen):
+    """How answers word a rule; all of it is optional, the title is used otherwise.
+
+    one, many: what holds for one row or for several that keep to it, as in "is approved" and "are
+    approved"; not_one, not_many: for rows that fail it; condition: the condition in words;
+    without: begins the sentence that says how many rows there are without it, as in "whatever the
+    p-value"; holds, fails, unknown: sentences that judge one thing, with `{name}`, `{about}` (such as
+    "for a disease"), `{value}`, `{eq}` (the value with its equals sign) and `{condition}`;
+    caveat: a sentence to add where the question used one of `caveat_words`.
+    """
+
+    one: str = ""
+    many: str = ""
+    not_one: str = ""
+    not_many: str = ""
+    condition: str = ""
+    without: str = ""
+    holds: str = ""
+    fails: str = ""
+    unknown: str = ""
+    caveat: str = ""
+    caveat_words: tuple[str, ...] = ()
+
+
 class Rule(Frozen):
     """One convention. `docs/conventions.md` explains every field.
 
@@ -65,7 +89,7 @@ class Rule(Frozen):
     what failing means, where it is not simply the opposite; companions: rules that go with it, by
     profile; instead_of: what a draft puts mistakenly in its place; same_as: other conditions that
     keep the same rows; stricter: whether a narrower condition in a draft is kept or corrected;
-    best: which end of the column is the best value.
+    best: which end of the column is the best value; say: how answers word it.
     """
 
     name: str
@@ -90,6 +114,7 @@ class Rule(Frozen):
     best: Literal["", "min", "max"] = ""
     not_recorded: NotRecorded = NotRecorded()
     beside_distinct: tuple[Profile, ...] = ()
+    say: RuleWording = RuleWording()
 
     @model_validator(mode="after")
     def _complete(self) -> Rule:

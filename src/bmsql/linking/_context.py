@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 
 from bmsql.linking._normal import keys_of, norm, span_keys, tokenize
 from bmsql.linking._words import field_words, is_common
 from bmsql.semantic import SemanticModel
+from bmsql.types import Mention
 
-_NEAR = frozenset("near around at nearest nearby within targeting target targeted hitting hit bind binding locus".split())
+_NEAR = frozenset(
+    "near around at nearest nearby within targeting target targeted hitting hit bind binding locus".split()
+)
 Nouns = dict[str, tuple[str, ...]]
 _LONGEST_NOUN = 4
 _NUMBERED = frozenset("phase stage type class grade part step".split())
@@ -43,6 +47,15 @@ class Context:
     def text(self, i: int, j: int) -> str:
         """The question from word `i` up to, not including, word `j`."""
         return self.question[self.tokens[i].start : self.tokens[j - 1].end]
+
+    def places(self, mentions: Iterable[Mention]) -> set[int]:
+        """The words that some mentions take up."""
+        spans = [(mention.start, mention.end) for mention in mentions]
+        return {
+            place
+            for place, token in enumerate(self.tokens)
+            if any(token.start < end and start < token.end for start, end in spans)
+        }
 
     def before(self, i: int) -> str:
         """The word before word `i`, folded, or nothing."""

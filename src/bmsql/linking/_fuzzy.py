@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from bmsql.linking._context import Context
 from bmsql.linking._index import ValueIndex
-from bmsql.linking._normal import Token
+from bmsql.linking._normal import Token, keys_of
 from bmsql.linking._readings import Reading, readings
 from bmsql.linking._words import common_norms
 from bmsql.semantic import SemanticModel
@@ -40,10 +40,21 @@ class Speller:
                 for reading in readings(context, self._index.lexicon, self._model, tokens, must=place):
                     if plain and reading.j - reading.i == 1:
                         continue
-                    if reading.entry.source in _SURE or reading.j - reading.i > 1 or len(word) >= _LONG:
+                    if self._is_safe(reading, word):
                         yield replace(
                             reading, tier=reading.tier + distance, score=1.0 - 0.1 * distance, corrected=word
                         )
+
+    def _is_safe(self, reading: Reading, word: str) -> bool:
+        """Whether a correction is worth proposing: short words are as likely other names."""
+        if len(word) >= _LONG or reading.j - reading.i > 1:
+            return True
+        entity = self._model.entities[reading.concept.entity]
+        if entity.kind == "name":
+            return len(word) > _SHORTEST and word in keys_of(reading.concept.value)
+        if entity.kind == "category" and any(recipe.how == "contains" for recipe in entity.match.values()):
+            return False
+        return reading.entry.source in _SURE
 
     def _is_misspelt(self, context: Context, place: int) -> bool:
         token = context.tokens[place]

@@ -73,9 +73,13 @@ def _admits_term(context: Context, i: int, j: int, entry: Entry) -> bool:
 
 def _admits_name(context: Context, i: int, j: int, entry: Entry, name: str) -> bool:
     words = [token.text for token in context.tokens[i:j]]
+    if words[0].lower() == "anti":
+        # `anti-X` is a class of things against X, and some databases list it as a name of one of them.
+        return False
     ordinary = all(is_common(word) or len(word) < 3 for word in words)
     if j - i > 1:
-        return not ordinary or context.is_proper(i) or (entry.source == "stored" and context.beside_noun(i, j, name))
+        proper = any(context.is_proper(place) for place in range(i, j))
+        return not ordinary or proper or (entry.source == "stored" and context.beside_noun(i, j, name))
     if ordinary:
         sure = context.is_proper(i) or context.beside_noun(i, j, name)
         return sure and entry.source in {"stored", "extra"}

@@ -12,9 +12,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from bmsql.errors import KnowledgeBaseError
+from bmsql.errors import ConfigurationError, KnowledgeBaseError
 from bmsql.linking._lexicon import Concepts, Lexicon, Names
 from bmsql.linking._source import Reader, ValueSource
+from bmsql.linking._tables import read_names
 from bmsql.semantic import SemanticModel
 
 FORMAT = 1
@@ -41,38 +42,59 @@ class ValueIndex:
     @cached_property
     def vocabulary(self) -> frozenset[str]:
         """Every word of every name, in normal form."""
-        return frozenset(word for key in self.lexicon.names.keys() for word in key.split())
+        return frozenset(word for key in self.lexicon.names for word in key.split())
 
     @classmethod
-    def build(cls, backend: ValueSource, model: SemanticModel) -> ValueIndex:
+    def build(
+        cls, backend: ValueSource, model: SemanticModel, *, names: str | os.PathLike[str] | None = None
+    ) -> ValueIndex:
         """Read the values of every linkable column, one query a column group.
 
-        Raises what the backend raises when it cannot be read.
+        names: a tab-separated file of the user's own names, with the columns `for` (an entity, or
+        an alias table such as `diseases`), `name` (as it is known already) and `alias`.
+        Raises ConfigurationError for that file, and what the backend raises when it cannot be read.
         """
         from bmsql.linking._build import build_lexicon
 
-        return cls(backend.fingerprint(), model_hash(model), build_lexicon(Reader(backend, model), model))
+        text = _read_names(names)
+        own = read_names(text, file=str(names)) if names is not None else ()
+        lexicon = build_lexicon(Reader(backend, model, own), model)
+        return cls(backend.fingerprint(), model_hash(model, text), lexicon)
 
     @classmethod
-    def load_or_build(cls, backend: ValueSource, model: SemanticModel, cache_dir: str | os.PathLike[str]) -> ValueIndex:
-        """The index from `cache_dir`, or a new one that is kept there.
+    def load_or_build(
+        cls,
+        backend: ValueSource,
+        model: SemanticModel,
+        cache_dir: str | os.PathLike[str],
+        *,
+        names: str | os.PathLike[str] | None = None,
+    ) -> ValueIndex:
+        """The index from `cache_dir`, or a new one that is kept there; `names` as in `build`.
 
         A damaged or outdated file is built anew. Raises OSError when the directory cannot be written.
         """
-        path = cls.path_in(cache_dir, backend.fingerprint(), model)
+        path = cls.path_in(cache_dir, backend.fingerprint(), model, names=names)
         if path.exists():
             try:
                 return cls.load(path)
             except KnowledgeBaseError:
                 path.unlink(missing_ok=True)
-        index = cls.build(backend, model)
+        index = cls.build(backend, model, names=names)
         index.save(path)
         return index
 
     @staticmethod
-    def path_in(cache_dir: str | os.PathLike[str], fingerprint: str, model: SemanticModel) -> Path:
-        """Where the index of these data and this model is kept."""
-        digest = hashlib.sha256(f"{FORMAT}\n{fingerprint}\n{model_hash(model)}".encode()).hexdigest()[:24]
+    def path_in(
+        cache_dir: str | os.PathLike[str],
+        fingerprint: str,
+        model: SemanticModel,
+        *,
+        names: str | os.PathLike[str] | None = None,
+    ) -> Path:
+        """Where the index of these data, this model and these names is kept."""
+        digest = model_hash(model, _read_names(names))
+        digest = hashlib.sha256(f"{FORMAT}\n{fingerprint}\n{digest}".encode()).hexdigest()[:24]
         return Path(cache_dir) / f"values-{digest}.json"
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -103,9 +125,20 @@ class ValueIndex:
             raise KnowledgeBaseError(f"The value index {path} cannot be read: {e}.", remedy="Build it anew.") from e
 
 
-def model_hash(model: SemanticModel) -> str:
-    """A digest of what the index takes from the semantic model and from the package's names."""
-    digest = hashlib.sha256()
+def _read_names(path: str | os.PathLike[str] | None) -> str:
+    if path is None:
+        return ""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as e:
+        raise ConfigurationError(
+            f"The file of names {path} cannot be read: {e}.", remedy="Give a UTF-8 file with tab-separated columns."
+        ) from e
+
+
+def model_hash(model: SemanticModel, names: str = "") -> str:
+    """A digest of what the index takes from the semantic model and from our own and the user's names."""
+    digest = hashlib.sha256(names.encode())
     parts = (model.entities, model.tables, model.attributes)
     for part in parts:
         for name, value in part.items():

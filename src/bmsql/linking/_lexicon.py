@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any, NamedTuple
@@ -57,9 +58,9 @@ class Names:
     def __len__(self) -> int:
         return len(self._built) + len(self._places)
 
-    def keys(self) -> list[str]:
-        """All keys."""
-        return [*self._built, *self._places]
+    def __iter__(self) -> Iterator[str]:
+        """All keys; more may be added meanwhile."""
+        return iter([*self._built, *self._places])
 
     def get(self, key: str) -> list[Entry]:
         """The entries of a key, none for an unknown one."""
@@ -88,10 +89,10 @@ class Names:
 
     def to_data(self) -> dict[str, Any]:
         """The entries as JSON data; long strings and flat lists, because they load several times faster."""
-        rows = [(key, entry) for key in self.keys() for entry in self.get(key)]
-        counts = [len(self.get(key)) for key in self.keys()]
+        rows = [(key, entry) for key in self for entry in self.get(key)]
+        counts = [len(self.get(key)) for key in self]
         return {
-            "keys": "\n".join(self.keys()),
+            "keys": "\n".join(self),
             "counts": counts,
             "concepts": [entry.concept for _, entry in rows],
             "surfaces": "\n".join("" if entry.surface == key else entry.surface for key, entry in rows),
@@ -108,7 +109,8 @@ class Names:
         names._ends = ends
         names._concepts, names._sources = data["concepts"], data["sources"]
         names._surfaces = data["surfaces"].split("\n") if keys else []
-        if len(keys) + 1 != len(ends) or not len(names._concepts) == len(names._sources) == len(names._surfaces) == ends[-1]:
+        columns = (names._concepts, names._sources, names._surfaces)
+        if len(keys) + 1 != len(ends) or any(len(column) != ends[-1] for column in columns):
             raise ValueError("columns of different length")
         return names
 

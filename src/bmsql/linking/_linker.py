@@ -40,7 +40,7 @@ class Linker:
             if entity.kind == "identifier" and entity.pattern
         ]
         self._speller = Speller(index, model, self._model_words)
-        self._unlinked = Unlinked(index, model)
+        self._unlinked = Unlinked(index, model, self._speller)
 
     def link(self, question: str) -> tuple[Mention, ...]:
         """The mentions of `question`, in order and not overlapping.
@@ -50,18 +50,18 @@ class Linker:
         """
         context = Context(question, self._nouns, self._model_words)
         mentions = self._identifiers(question)
-        blocked = {
-            place
-            for place, token in enumerate(context.tokens)
-            for mention in mentions
-            if token.start < mention.end and mention.start < token.end
-        }
+        blocked = context.places(mentions)
         phrases = context.phrases
         found = [
             reading
             for reading in readings(context, self.index.lexicon, self.model)
             if blocked.isdisjoint(range(reading.i, reading.j)) and not _inside(reading, phrases)
         ]
+        compounds = self._unlinked.compounds(context, {(reading.i, reading.j) for reading in found})
+        if compounds:
+            mentions += compounds
+            blocked |= context.places(compounds)
+            found = [reading for reading in found if blocked.isdisjoint(range(reading.i, reading.j))]
         explained = blocked | {place for reading in found for place in range(reading.i, reading.j)}
         explained |= {place for i, j in phrases for place in range(i, j)}
         found += [
@@ -102,12 +102,7 @@ class Linker:
         entity = reading.concept.entity
         surface = reading.entry.surface
         value = reading.concept.value
-        equals = [
-            rival
-            for rival in rivals
-            if rival.tier - reading.tier < 1.0
-            and (rival.concept.entity == entity or "category" not in {self._kind(rival.concept.entity), self._kind(entity)})
-        ]
+        equals = [rival for rival in rivals if rival.tier - reading.tier < 1.0 and self._compete(entity, rival)]
         method: Method = _METHODS.get(reading.entry.source, "exact")
         if method == "exact" and not same_text(surface, text):
             method = "normalised"
@@ -140,8 +135,10 @@ class Linker:
             note=note,
         )
 
-    def _kind(self, entity: str) -> str:
-        return self.model.entities[entity].kind
+    def _compete(self, entity: str, rival: Reading) -> bool:
+        """Whether a rival is another meaning: a category over the same column as a name is not."""
+        other = rival.concept.entity
+        return other == entity or all(self.model.entities[name].kind != "category" for name in (other, entity))
 
     def _text_values(self, reading: Reading) -> dict[str, tuple[str, ...]]:
         """The text to look for in each family: the name itself, else another name of the same thing."""

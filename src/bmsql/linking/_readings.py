@@ -67,6 +67,8 @@ def readings(
                     if entry.concept not in seen and admits_symbol(context, i, j, entry, name):
                         concept = lexicon.concepts[entry.concept]
                         tier = _symbol_tier(context, i, j, entry, name)
+                        # Of several owners of an alias, one that the data hold, or that spells it so.
+                        tier += (not any(concept.stored.values())) * 0.2 - (context.text(i, j) == entry.surface) * 0.3
                         yield Reading(i, j, entry, concept, tier, _SCORE[entry.source])
 
 

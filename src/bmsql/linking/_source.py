@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
+from bmsql.linking._tables import ExtraName, shipped_names
 from bmsql.semantic import SemanticModel
 from bmsql.types import Catalog
 
@@ -31,13 +32,18 @@ class ValueSource(Protocol):
 class Reader:
     """Reads the values of roles from every table of a family that the knowledge base has."""
 
-    def __init__(self, source: ValueSource, model: SemanticModel) -> None:
+    def __init__(self, source: ValueSource, model: SemanticModel, names: tuple[ExtraName, ...] = ()) -> None:
         self._source = source
+        self._names = (*names, *shipped_names())
         self._model = model
         self._tables = {
             table.name: {column.name.lower() for column in table.columns} for table in source.catalog().tables
         }
         self.truncated: set[str] = set()
+
+    def names(self, *entities: str) -> list[tuple[str, str]]:
+        """Further names for entities or alias tables, as (known name, other name); the user's come first."""
+        return [(row.name, row.alias) for row in self._names if row.entity in entities]
 
     def values(self, family: str, role: str) -> list[str]:
         """The distinct values of a role."""

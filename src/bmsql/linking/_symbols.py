@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from bmsql.linking._items import items_of
 from bmsql.linking._lexicon import Lexicon
 from bmsql.linking._normal import compact
 from bmsql.linking._source import Reader
-from bmsql.linking._tables import SymbolTable, extra_names, symbol_table
+from bmsql.linking._tables import SymbolTable, symbol_table
 from bmsql.semantic import Entity
 
 
 def build_symbols(lexicon: Lexicon, reader: Reader, name: str, entity: Entity) -> None:
     """Add the symbols of an entity: `stored` holds, by family, every spelling of the same thing."""
-    from bmsql.linking._build import items_of
-
     stored: dict[str, dict[str, list[str]]] = {}
     for family, recipe in entity.match.items():
         for role in recipe.roles:
@@ -33,8 +32,8 @@ def build_symbols(lexicon: Lexicon, reader: Reader, name: str, entity: Entity) -
     for symbol in stored:
         lexicon.add_symbol(concepts[official_symbol(symbol, table)], symbol, "stored")
     if table is not None:
-        _add_aliases(lexicon, concepts, table)
-        for official, alias in extra_names(entity.aliases):
+        _add_aliases(lexicon, concepts, table, tuple(entity.match))
+        for official, alias in reader.names(name, entity.aliases):
             if official not in concepts and table.row(official) is not None:
                 concepts[official] = lexicon.concept(name, official)
                 lexicon.concepts[concepts[official]].stored = {family: [] for family in entity.match}
@@ -50,7 +49,10 @@ def official_symbol(symbol: str, table: SymbolTable | None) -> str:
     return best[0].symbol if len(best) == 1 else symbol
 
 
-def _add_aliases(lexicon: Lexicon, concepts: dict[str, int], table: SymbolTable) -> None:
+def _add_aliases(
+    lexicon: Lexicon, concepts: dict[str, int], table: SymbolTable, families: tuple[str, ...]
+) -> None:
+    """Aliases of the stored symbols; whoever shares one is added too, so that a tie is seen as one."""
     for official, concept in list(concepts.items()):
         row = table.row(official)
         if row is None:
@@ -60,7 +62,13 @@ def _add_aliases(lexicon: Lexicon, concepts: dict[str, int], table: SymbolTable)
             for alias in filter(None, cells[row].split("|")):
                 owners = table.owners(alias)
                 # An alias that is another's official symbol means that other one.
-                if owners[0].source != "official" and len(compact(alias)) > 1:
-                    lexicon.add_symbol(concept, alias, source)
+                if owners[0].source == "official" or len(compact(alias)) < 2:
+                    continue
+                lexicon.add_symbol(concept, alias, source)
+                for other in owners:
+                    if other.symbol not in concepts:
+                        concepts[other.symbol] = lexicon.concept(lexicon.concepts.entity(concept), other.symbol)
+                        lexicon.concepts[concepts[other.symbol]].stored = {family: [] for family in families}
+                    lexicon.add_symbol(concepts[other.symbol], table.spelling(other.symbol, alias), other.source)
         if " " in table.names[row]:
             lexicon.add(concept, table.names[row], "alias")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
 from functools import lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
 from bmsql.data import aliases
+from bmsql.errors import ConfigurationError
 from bmsql.linking._normal import compact
 
 
@@ -52,12 +52,16 @@ class SymbolTable:
             row = self._ids.get(key)
         if row is not None:
             return [Owner(self.symbols[row], "official")]
-        former = [Owner(self.symbols[row], "previous") for row in self._former.get(key, ())]
-        return former + [
-            Owner(self.symbols[row], "alias")
-            for row in self._other.get(key, ())
-            if self.symbols[row] not in {owner.symbol for owner in former}
-        ]
+        found = {self.symbols[row]: "previous" for row in self._former.get(key, ())}
+        for row in self._other.get(key, ()):
+            found.setdefault(self.symbols[row], "alias")
+        return [Owner(symbol, source) for symbol, source in found.items()]
+
+    def spelling(self, symbol: str, alias: str) -> str:
+        """How the row of an official symbol spells an alias."""
+        row = self._official[compact(symbol)]
+        known = (*self.previous[row].split("|"), *self.aliases[row].split("|"))
+        return next((each for each in known if compact(each) == compact(alias)), alias)
 
     def row(self, symbol: str) -> int | None:
         """The row of an official symbol."""
@@ -93,9 +97,39 @@ def terms(name: str) -> list[Term]:
     return found
 
 
-def extra_names(*tables: str) -> Iterator[tuple[str, str]]:
-    """Our own names for entities or alias tables called `tables`, as (known name, other name)."""
+class ExtraName(NamedTuple):
+    """Another name for something: `entity` is an entity or an alias table, `name` what is known already."""
+
+    entity: str
+    name: str
+    alias: str
+
+
+@lru_cache(maxsize=1)
+def shipped_names() -> tuple[ExtraName, ...]:
+    """The package's own abbreviations, lay names and brand names."""
     text = (files("bmsql.data") / "aliases" / "extra_names.tsv").read_text(encoding="utf-8")
-    for row in csv.DictReader(io.StringIO(text), delimiter="\t"):
-        if row["for"] in tables:
-            yield row["name"], row["alias"]
+    return read_names(text, file="extra_names.tsv")
+
+
+def read_names(text: str, *, file: str) -> tuple[ExtraName, ...]:
+    """Names from tab-separated text with the columns `for`, `name`, `alias` and any others.
+
+    Raises ConfigurationError, with file and line, for a missing column or an empty cell.
+    """
+    rows = csv.DictReader(io.StringIO(text), delimiter="\t")
+    missing = [column for column in ("for", "name", "alias") if column not in (rows.fieldnames or ())]
+    if missing:
+        raise ConfigurationError(
+            f"{file}: there is no column '{missing[0]}'.",
+            remedy="The first line must name the tab-separated columns for, name and alias.",
+        )
+    found: list[ExtraName] = []
+    for row in rows:
+        cells = [(row[column] or "").strip() for column in ("for", "name", "alias")]
+        if not all(cells):
+            raise ConfigurationError(
+                f"{file}:{rows.line_num}: a cell is empty.", remedy="Give for, name and alias in each line."
+            )
+        found.append(ExtraName(*cells))
+    return tuple(found)

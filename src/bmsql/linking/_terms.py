@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from bmsql.linking._lexicon import Lexicon
 from bmsql.linking._normal import inverted, keys_of, tokenize
 from bmsql.linking._source import Reader
-from bmsql.linking._tables import Term, extra_names, terms
+from bmsql.linking._tables import Term, terms
 from bmsql.linking._words import is_common
 from bmsql.semantic import Entity
 
@@ -51,7 +51,7 @@ def build_terms(lexicon: Lexicon, reader: Reader, name: str, entity: Entity) -> 
         key = identity.get(f"row {number}", f"row {number}")
         held = key in groups
         _add_term(lexicon, book, number, concept_of(key, term.name), held=held)
-    _add_extra(lexicon, name, entity.aliases)
+    _add_extra(lexicon, reader, name, entity.aliases)
     _add_eponyms(lexicon, name)
 
 
@@ -181,8 +181,8 @@ def _add_term(lexicon: Lexicon, book: _Book, number: int, concept: int, *, held:
             lexicon.add(concept, form, "alias" if held else "table")
 
 
-def _add_extra(lexicon: Lexicon, name: str, table: str) -> None:
-    for known, alias in extra_names(name, table):
+def _add_extra(lexicon: Lexicon, reader: Reader, name: str, table: str) -> None:
+    for known, alias in reader.names(name, table):
         owners = [
             entry.concept
             for key in keys_of(known)
@@ -196,7 +196,7 @@ def _add_extra(lexicon: Lexicon, name: str, table: str) -> None:
 def _add_eponyms(lexicon: Lexicon, name: str) -> None:
     """`Crohn's` for `Crohn disease`: a proper name before `disease`, linked only when the question marks it."""
     for head in _EPONYM_HEADS:
-        for key in lexicon.names.keys():
+        for key in lexicon.names:
             word, _, rest = key.partition(" ")
             entry = lexicon.names.get(key)[0]
             if rest != head or lexicon.concepts.entity(entry.concept) != name or is_common(word) or len(word) < 5:

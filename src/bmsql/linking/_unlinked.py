@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bmsql.linking._context import Context
+from bmsql.linking._fuzzy import Speller
 from bmsql.linking._gate import GRAMMAR, is_named
 from bmsql.linking._index import ValueIndex
 from bmsql.linking._normal import compact, norm
@@ -21,8 +22,9 @@ _ASKED = frozenset(
 class Unlinked:
     """Finds mentions of symbols, terms and names that no stored value answers to."""
 
-    def __init__(self, index: ValueIndex, model: SemanticModel) -> None:
+    def __init__(self, index: ValueIndex, model: SemanticModel, speller: Speller) -> None:
         self._index = index
+        self._speller = speller
         self._model = model
         self._cues = {name: _cues(model, name, entity) for name, entity in model.entities.items()}
 
@@ -31,10 +33,21 @@ class Unlinked:
         for finder in (self._symbols, self._terms, self._names):
             for mention in finder(context, covered):
                 yield mention
-                covered.update(
-                    place for place, token in enumerate(context.tokens)
-                    if mention.start <= token.start < mention.end
-                )  # fmt: skip
+                covered |= context.places([mention])
+
+    def compounds(self, context: Context, read: set[tuple[int, int]]) -> list[Mention]:
+        """Hyphenated symbols that are known elsewhere, so that no part of one is read by itself (`PD-L1`)."""
+        found: list[Mention] = []
+        taken: set[int] = set()
+        for name, entity in self._of_kind("symbol"):
+            for i, j in _symbol_spans(context, taken):
+                if j - i < 2 or (i, j) in read or not context.is_upper(i, j) or not entity.aliases:
+                    continue
+                owners = symbol_table(entity.aliases).owners(context.text(i, j))
+                if owners:
+                    found.append(self._known(context, i, j, name, entity, owners))
+                    taken.update(range(i, j))
+        return found
 
     def _symbols(self, context: Context, covered: set[int]) -> Iterator[Mention]:
         for name, entity in self._of_kind("symbol"):
@@ -46,7 +59,7 @@ class Unlinked:
                     continue
                 place = context.is_place(i, j, name)
                 owners = symbol_table(entity.aliases).owners(text) if entity.aliases else []
-                if owners and _believable(owners, text, place) and (owners[0].source == "official" or not is_common(text)):
+                if owners and _believable(owners, text, place):
                     yield self._known(context, i, j, name, entity, owners)
                 elif context.is_upper(i, j) and (place or _coded(text)) and not self._asks_for_name(context, i, j):
                     yield _unlinked(context, i, j, name, text, entity)
@@ -81,7 +94,7 @@ class Unlinked:
             for place, token in enumerate(context.tokens):
                 if place in covered:
                     continue
-                if token.norm in heads and place and place - 1 not in covered and self._unknown(context, place - 1):
+                if token.norm in heads and place and place - 1 not in covered and _modifies(context, place - 1):
                     i = place - 1
                     if i and i - 1 not in covered and context.tokens[i].glue and not context.is_plain(i - 1):
                         i -= 1
@@ -101,11 +114,21 @@ class Unlinked:
                 lowered = token.text.lower()
                 ending = max((len(e) for e in endings if lowered.endswith(e)), default=0)
                 asked = context.before(place) in _ASKED or context.beside_noun(place, place + 1, name)
-                cue_follows = context.next_norm(place + 1) in self._cues[name]
+                asked = asked or context.begins_sentence(place)
+                beside = context.beside_noun(place, place + 1, name)
+                cue_follows = not beside and context.next_norm(place + 1) in self._cues[name]
                 if (len(lowered) > 5 and (ending > 3 or (ending == 3 and (cued or asked)))) or (
                     cued and asked and (token.text[0].isupper() or ending or cue_follows)
                 ):
-                    yield _unlinked(context, place, place + 1, name, token.text, entity)
+                    close = self._close(token.norm, name)
+                    yield _unlinked(context, place, place + 1, name, token.text, entity, close)
+
+    def _close(self, word: str, name: str) -> tuple[str, ...]:
+        """Stored names that an unknown one is close to, for the user to choose from."""
+        lexicon = self._index.lexicon
+        entries = [entry for close in self._speller.close_to(word)[1] for entry in lexicon.names.get(close)]
+        named = [entry for entry in entries if lexicon.concepts.entity(entry.concept) == name]
+        return tuple(dict.fromkeys(entry.surface for entry in named if entry.source == "stored"))
 
     def _of_kind(self, kind: str) -> list[tuple[str, Entity]]:
         return [(name, entity) for name, entity in self._model.entities.items() if entity.kind == kind and entity.match]
@@ -120,6 +143,12 @@ class Unlinked:
         )
 
 
+def _modifies(context: Context, place: int) -> bool:
+    """Whether a word makes a particular thing of the noun after it (`prion disease`, not `other disease`)."""
+    token = context.tokens[place]
+    return len(token.text) > 4 and token.norm.isalpha() and not context.is_plain(place)
+
+
 def _cues(model: SemanticModel, name: str, entity: Entity) -> frozenset[str]:
     """Words that speak of rows of this entity: its nouns, and attributes that only its families have."""
     families = set(entity.match)
@@ -128,7 +157,8 @@ def _cues(model: SemanticModel, name: str, entity: Entity) -> frozenset[str]:
         held = {*attribute.show, *attribute.measure, *attribute.test}
         if held and held <= families:
             phrases += attribute.words
-    return frozenset(norm(word) for phrase in phrases for word in phrase.split() if len(word) > 3 and word not in GRAMMAR)
+    words = {word for phrase in phrases for word in phrase.split()}
+    return frozenset(norm(word) for word in words if len(word) > 3 and word not in GRAMMAR)
 
 
 def _symbol_spans(context: Context, covered: set[int]) -> Iterator[tuple[int, int]]:
@@ -147,22 +177,28 @@ def _coded(text: str) -> bool:
 def _symbol_like(context: Context, i: int, j: int, text: str, name: str) -> bool:
     lowered = text.lower()
     letters = lowered.rstrip("0123456789.")
-    if len(text) < 2 or not text[0].isalpha() or lowered in field_words() or (letters in field_words() and letters != lowered):
+    if len(text) < 2 or not text[0].isalpha() or not field_words().isdisjoint({lowered, letters}):
         return False
-    if any(context.tokens[k].norm in context.model_words for k in range(i, j)) and not context.is_place(i, j, name):
+    if j - i == 1 and context.tokens[i].norm in context.model_words and not context.is_place(i, j, name):
         return False
     if context.is_upper(i, j):
         return len(text) > 2 or (text.isalpha() and not is_common(text)) or context.is_place(i, j, name)
     if any(c.isdigit() for c in text):
         return len(text) > 3
+    if any(c.isupper() for c in text[1:]):
+        return len(text) > 3 and not context.shouting
     return is_named(context, i, j, name) if is_common(text) else context.beside_noun(i, j, name)
 
 
 def _believable(owners: list[Owner], text: str, place: bool) -> bool:
-    return owners[0].source == "official" or (len(text) > 2 and (place or any(c.isdigit() for c in text)))
+    if owners[0].source == "official":
+        return True
+    return len(text) > 2 and not is_common(text) and (place or any(c.isdigit() for c in text))
 
 
-def _unlinked(context: Context, i: int, j: int, name: str, value: str, entity: Entity) -> Mention:
+def _unlinked(
+    context: Context, i: int, j: int, name: str, value: str, entity: Entity, close: tuple[str, ...] = ()
+) -> Mention:
     return Mention(
         text=context.text(i, j),
         start=context.tokens[i].start,
@@ -172,4 +208,5 @@ def _unlinked(context: Context, i: int, j: int, name: str, value: str, entity: E
         stored=dict.fromkeys(entity.match, ()),
         method="unlinked",
         score=0.0,
+        alternatives=close,
     )

@@ -80,6 +80,7 @@ class _Select:
     ) -> None:
         self.plan = plan
         self.catalog = catalog
+        alias = alias or any(use.source for use in plan.conventions)
         qualified = len(sources) > 1 or alias or self._unnests(plan, sources, model)
         self.bound = {source.alias: _bound(source, model, source.alias if qualified else "") for source in sources}
         self.main = self.bound[sources[0].alias]

@@ -26,9 +26,11 @@ def condition(bound: Bound, filter_: Filter, table: exp.Table) -> exp.Expr:
 
     `table` is the source as it stands in FROM, without an alias.
     """
-    recipe = bound.recipe(filter_.target) if filter_.op in ("match", "region") else None
+    recipe = bound.recipe(filter_.target) if filter_.op in ("match", "region", "near") else None
     if filter_.op == "region":
         tree = _region(bound, recipe, filter_)
+    elif filter_.op == "near":
+        tree = _near(bound, recipe, filter_, table)
     elif filter_.op == "match":
         if recipe is None:
             raise PlanError(f"'{filter_.target}' is not matched in {bound.source.table}.")
@@ -147,6 +149,33 @@ def _region(bound: Bound, recipe: Recipe | None, filter_: Filter) -> exp.Expr:
     on_chromosome = exp.EQ(this=bound.expression(roles[0]), expression=literal(chromosome))
     between = exp.Between(this=bound.expression(roles[1]), low=literal(first), high=literal(last))
     return exp.And(this=on_chromosome, expression=between)
+
+
+def _near(bound: Bound, recipe: Recipe | None, filter_: Filter, table: exp.Table) -> exp.Expr:
+    """Within a distance of the rows that match an entity: from the first to the last of them."""
+    place = next(
+        (spec.match[bound.table.family] for spec in bound.model.entities.values()
+         if spec.kind == "region" and bound.table.family in spec.match),
+        None,
+    )  # fmt: skip
+    if recipe is None or place is None:
+        raise PlanError(f"{bound.source.table} does not give the position of a {filter_.target}.")
+    chromosome, position = next(iter(place.builds.values()))
+    distance, *values = _values(filter_)
+    inner = Bound(bound.source, bound.table, bound.family, bound.model)
+    matches = disjunction([_match(inner, recipe, str(value)) for value in values])
+    known = conjunction([exp.NEQ(this=inner.expression(position), expression=literal(0)), matches])
+
+    def scalar(output: exp.Expr) -> exp.Subquery:
+        return exp.Subquery(this=exp.select(output).from_(table.copy()).where(known.copy()))
+
+    first = exp.Sub(this=scalar(exp.Min(this=inner.expression(position))), expression=literal(distance))
+    last = exp.Add(this=scalar(exp.Max(this=inner.expression(position))), expression=literal(distance))
+    chromosomes = exp.select(inner.expression(chromosome)).from_(table.copy()).where(known.copy())
+    return exp.And(
+        this=exp.In(this=bound.expression(chromosome), query=exp.Subquery(this=chromosomes)),
+        expression=exp.Between(this=bound.expression(position), low=first, high=last),
+    )
 
 
 def _comparison(bound: Bound, filter_: Filter, table: exp.Table) -> exp.Expr:

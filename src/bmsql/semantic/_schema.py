@@ -37,13 +37,58 @@ class Derived(Frozen):
     unit: str = ""
 
 
+class Case(Frozen):
+    """A text with roles in braces, said where all conditions of `when` hold.
+
+    A placeholder may say how: `{eq:role}` (with "=", or "below 1e-308" for a probability of 0),
+    `{exp:role}` (an odds ratio from its logarithm), `{rest:role}` (1 minus it), `{list:role}` (the
+    items of a list in text, the first of them), `{size:role}` (without its sign). Conditions read
+    `role op value`, with <, <=, >, >=, =, !=, `contains`, or `role missing` and `role recorded`.
+    """
+
+    say: str
+    when: tuple[str, ...] = ()
+
+
+class Fact(Frozen):
+    """A statement about one row: the first of `cases` that fits is said, where `about` is asked for.
+
+    about: roles that it answers; cases: texts with roles in braces, which fit where their columns
+    were selected and hold something; a case may have conditions, see `Case`.
+    """
+
+    about: tuple[str, ...]
+    cases: tuple[Case, ...]
+
+
+class Wording(Frozen):
+    """How answers word the rows of a family; all of it is optional, labels are used otherwise.
+
+    name: a text with roles in braces that names a row, the subject's role by default; detail: what
+    lists say of a row in brackets; best: what the first row by `order` is, such as "strongest";
+    lead: how a sentence about a row begins, with the values that hold for its table in `{}`;
+    filters: by entity or role, how a condition is said, with the value in `{}`, as in "near {}";
+    linked: by entity, how things are tied to the rows of this family, which stand in `{}`, as in
+    "targeted by {}"; facts: statements about one row.
+    """
+
+    name: str = ""
+    detail: str = ""
+    best: str = ""
+    lead: str = ""
+    filters: dict[str, str] = Field(default_factory=dict)
+    linked: dict[str, str] = Field(default_factory=dict)
+    facts: tuple[Fact, ...] = ()
+
+
 class Family(Frozen):
     """Tables that hold the same kind of row.
 
     subject: the entity a row is of; exploded: one subject has many rows, so that lists of
     subjects are made distinct; nouns: words that name this family; weight: how readily it is
-    chosen among families that fit equally (higher is sooner); show: roles selected beside
-    what was asked; order: the role a list is ordered by.
+    chosen among families that fit equally (higher is sooner); assume: the rule that a question
+    about these rows implies where it enumerates things and says nothing else; show: roles selected beside
+    what was asked; order: the role a list is ordered by; say: how answers word its rows.
     """
 
     label: str
@@ -52,11 +97,13 @@ class Family(Frozen):
     exploded: bool = False
     nouns: tuple[str, ...] = ()
     weight: float = 0.0
+    assume: str = ""
     show: tuple[str, ...] = ()
     order: str = ""
     descending: bool = False
     roles: dict[str, Role] = Field(default_factory=dict)
     derived: dict[str, Derived] = Field(default_factory=dict)
+    say: Wording = Wording()
 
 
 class Column(Frozen):
@@ -154,6 +201,7 @@ class Entity(Frozen):
 class Attribute(Frozen):
     """Something that can be asked of a row: the words for it and the columns that answer it.
 
+    cues: everyday words for it that say nothing about the family, as `where` for a position.
     show: roles by family; entity: the entity it enumerates, if it is one; measure: the role by
     family that it is compared and ranked by; test: a role by family that is true or false of the
     row; low: True when "top" and "best" mean the smallest value; weak: the words say little about
@@ -162,6 +210,7 @@ class Attribute(Frozen):
 
     label: str
     words: tuple[str, ...]
+    cues: tuple[str, ...] = ()
     show: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     entity: str = ""
     measure: dict[str, str] = Field(default_factory=dict)
@@ -172,10 +221,14 @@ class Attribute(Frozen):
 
 
 class Condition(Frozen):
-    """Words that are a filter by themselves: by family, a role, an operator and values."""
+    """Words that are a filter by themselves: by family, a role, an operator and a value.
+
+    weak: the words say little about the family.
+    """
 
     words: tuple[str, ...]
     where: dict[str, tuple[str, str, Scalar]]
+    weak: bool = False
     note: str = ""
     subject: str = ""
 

@@ -41,26 +41,49 @@ _BEHIND_VALUE = ("word", "quoted", "string", "number")
 
 
 def clause_order(source: Source) -> Iterator[Problem]:
-    """`LIMIT 10 ORDER BY a` -> `ORDER BY a LIMIT 10`"""
+    """`LIMIT 10 ORDER BY a` -> `ORDER BY a LIMIT 10`."""
     tokens = source.tokens
     stack: list[tuple[int, str] | None] = []
     state: tuple[int, str] | None = (-1, "")
     for index, token in enumerate(tokens):
+        if (
+            token.upper == "FROM"
+            and index
+            and (tokens[index - 1].text == "(" or state == (-1, ""))
+            and _is_clause(source, index)
+        ):
+            yield problem_at(
+                source.text, "clause-order", "FROM stands before SELECT.", token.start, token.end, "Begin with SELECT."
+            )
+            return
         if token.text == "(":
             stack.append(state)
             following = tokens[index + 1] if index + 1 < len(tokens) else None
-            state = (-1, "") if following is not None and (following.upper in ("SELECT", "WITH") or following.text == "(") else None
+            state = (
+                (-1, "")
+                if following is not None and (following.upper in ("SELECT", "WITH") or following.text == "(")
+                else None
+            )
         elif token.text == ")":
             state = stack.pop() if stack else (-1, "")
         elif state is None or token.kind != "word":
             continue
-        elif token.upper in ("UNION", "INTERSECT") or (token.upper == "EXCEPT" and tokens[index - 1].text not in ("*", ".")):
+        elif token.upper in ("UNION", "INTERSECT") or (
+            token.upper == "EXCEPT" and tokens[index - 1].text not in ("*", ".")
+        ):
             state = (-1, "")
         elif token.upper in _RANK and _is_clause(source, index):
             rank = _RANK[token.upper]
             if rank <= state[0] and not (rank == state[0] == 9):
                 what = f"{token.upper} stands twice" if rank == state[0] else f"{token.upper} stands after {state[1]}"
-                yield problem_at(source.text, "clause-order", f"{what}.", token.start, token.end, f"The order of clauses is {_ORDER}.")
+                yield problem_at(
+                    source.text,
+                    "clause-order",
+                    f"{what}.",
+                    token.start,
+                    token.end,
+                    f"The order of clauses is {_ORDER}.",
+                )
                 return
             state = (rank, token.upper)
 
@@ -82,21 +105,36 @@ def _is_clause(source: Source, index: int) -> bool:
 
 
 def foreign_operators(source: Source) -> Iterator[Problem]:
-    """`a % b`, `a ~ 'x'`, `a RLIKE 'x'`"""
+    """`a % b`, `a ~ 'x'`, `a RLIKE 'x'`."""
     tokens = source.tokens
     for index, token in enumerate(tokens):
         if token.kind == "op" and token.text in _OPERATORS:
-            if token.text == "~" and not (index and (tokens[index - 1].kind in _BEHIND_VALUE or tokens[index - 1].text == ")")):
+            if token.text == "~" and not (
+                index and (tokens[index - 1].kind in _BEHIND_VALUE or tokens[index - 1].text == ")")
+            ):
                 continue
             message, hint = _OPERATORS[token.text]
             yield problem_at(source.text, "foreign-operator", message, token.start, token.end, hint)
-        elif token.upper in _WORDS and index and (tokens[index - 1].kind in _BEHIND_VALUE or tokens[index - 1].text in (")", "]")):
-            if tokens[index - 1].upper in ("SELECT", "BY", "AS", "WHERE", "AND", "OR", "ON", "DISTINCT") or _next(source, index) in ("(", ".", ","):
+        elif (
+            token.upper in _WORDS
+            and index
+            and (tokens[index - 1].kind in _BEHIND_VALUE or tokens[index - 1].text in (")", "]"))
+        ):
+            if tokens[index - 1].upper in ("SELECT", "BY", "AS", "WHERE", "AND", "OR", "ON", "DISTINCT") or _next(
+                source, index
+            ) in ("(", ".", ","):
                 continue
             message, hint = _WORDS[token.upper]
             yield problem_at(source.text, "foreign-operator", message, token.start, token.end, hint)
         elif token.text == "/" and _next(source, index) == "/":
-            yield problem_at(source.text, "foreign-operator", "BigQuery has no // operator.", token.start, token.end + 1, "Use DIV(a, b).")
+            yield problem_at(
+                source.text,
+                "foreign-operator",
+                "BigQuery has no // operator.",
+                token.start,
+                token.end + 1,
+                "Use DIV(a, b).",
+            )
 
 
 def _next(source: Source, index: int) -> str:
@@ -104,7 +142,7 @@ def _next(source: Source, index: int) -> str:
 
 
 def foreign_clauses(source: Source) -> Iterator[Problem]:
-    """`INTERSECT ALL`, `CROSS APPLY`, `WITHIN GROUP`, `SIMILAR TO`, `LIKE ... ESCAPE`"""
+    """`INTERSECT ALL`, `CROSS APPLY`, `WITHIN GROUP`, `SIMILAR TO`, `LIKE ... ESCAPE`."""
     tokens = source.tokens
     for index, token in enumerate(tokens):
         following = tokens[index + 1].upper if index + 1 < len(tokens) else ""
@@ -126,7 +164,7 @@ def foreign_clauses(source: Source) -> Iterator[Problem]:
 
 
 def interval_part(source: Source) -> Iterator[Problem]:
-    """`INTERVAL '1 foo'`, `INTERVAL 7`: a part is missing"""
+    """`INTERVAL '1 foo'`, `INTERVAL 7`: a part is missing."""
     tokens = source.tokens
     for index, token in enumerate(tokens):
         if token.upper != "INTERVAL" or index + 1 >= len(tokens) or tokens[index + 1].kind not in ("string", "number"):
@@ -134,21 +172,60 @@ def interval_part(source: Source) -> Iterator[Problem]:
         part = tokens[index + 2].upper if index + 2 < len(tokens) else ""
         if part not in INTERVAL_PARTS:
             shown = f"{part} is no part of an INTERVAL" if part else "The INTERVAL has no part"
-            yield problem_at(source.text, "interval", f"{shown}.", token.start, tokens[index + 1].end, "Write INTERVAL 7 DAY.")
+            yield problem_at(
+                source.text, "interval", f"{shown}.", token.start, tokens[index + 1].end, "Write INTERVAL 7 DAY."
+            )
+
+
+def mixed_set_operations(source: Source) -> Iterator[Problem]:
+    """`a UNION ALL b INTERSECT DISTINCT c`: BigQuery wants parentheses."""
+    tokens = source.tokens
+    stack: list[tuple[str, str] | None] = []
+    last: tuple[str, str] | None = None
+    for index, token in enumerate(tokens):
+        if token.text == "(":
+            stack.append(last)
+            last = None
+        elif token.text == ")":
+            last = stack.pop() if stack else None
+        elif token.upper in ("UNION", "INTERSECT", "EXCEPT") and index and tokens[index - 1].text not in ("*", "."):
+            found = (token.upper, _upper(source, index + 1))
+            if last is not None and found != last:
+                message = "Different set operations stand side by side."
+                yield problem_at(
+                    source.text, "set-operation-mix", message, token.start, token.end, "Put one of them in parentheses."
+                )
+            last = found
 
 
 def stray_commas(source: Source) -> Iterator[Problem]:
-    """`SELECT a,, b`, `FROM t, WHERE`, `IN (1, )`: something is missing"""
+    """`SELECT a,, b`, `FROM t, WHERE`, `IN (1, )`: something is missing."""
     tokens = source.tokens
     for index, token in enumerate(tokens):
         if token.text == ",":
             following = tokens[index + 1] if index + 1 < len(tokens) else None
             if following is None or following.text in (",", ")", "]") or following.upper in _AFTER_LIST:
-                yield problem_at(source.text, "syntax", "Something is missing after this comma.", token.start, token.end, "Remove the comma.")
+                yield problem_at(
+                    source.text,
+                    "syntax",
+                    "Something is missing after this comma.",
+                    token.start,
+                    token.end,
+                    "Remove the comma.",
+                )
         elif token.upper == "SELECT" and _upper(source, index + 1) == "FROM":
-            yield problem_at(source.text, "syntax", "The SELECT list is empty.", token.start, token.end, "Name the columns, or write *.")
+            yield problem_at(
+                source.text,
+                "syntax",
+                "The SELECT list is empty.",
+                token.start,
+                token.end,
+                "Name the columns, or write *.",
+            )
         elif token.upper == "AS" and index + 1 < len(tokens) and tokens[index + 1].kind == "number":
-            yield problem_at(source.text, "syntax", "An alias cannot be a number.", token.start, tokens[index + 1].end, "Use a name.")
+            yield problem_at(
+                source.text, "syntax", "An alias cannot be a number.", token.start, tokens[index + 1].end, "Use a name."
+            )
 
 
 def _upper(source: Source, index: int) -> str:
@@ -156,7 +233,7 @@ def _upper(source: Source, index: int) -> str:
 
 
 def casts_and_parts(source: Source) -> Iterator[Problem]:
-    """`CAST(x AS NUMBER)`, `EXTRACT(YEAR, d)`, `EXTRACT('YEAR' FROM d)`"""
+    """`CAST(x AS NUMBER)`, `EXTRACT(YEAR, d)`, `EXTRACT('YEAR' FROM d)`."""
     tokens = source.tokens
     for index, token in enumerate(tokens):
         closing = source.partners.get(index + 1)
@@ -166,12 +243,33 @@ def casts_and_parts(source: Source) -> Iterator[Problem]:
         at = find_word(source, word, index + 2, closing)
         if token.upper == "EXTRACT":
             if at is None or tokens[index + 2].kind != "word":
-                yield problem_at(source.text, "extract", "EXTRACT is written EXTRACT(part FROM date).", token.start, tokens[closing].end, "Write EXTRACT(YEAR FROM d).")
+                yield problem_at(
+                    source.text,
+                    "extract",
+                    "EXTRACT is written EXTRACT(part FROM date).",
+                    token.start,
+                    tokens[closing].end,
+                    "Write EXTRACT(YEAR FROM d).",
+                )
         elif at is None:
-            yield problem_at(source.text, "cast", f"{token.upper} is written {token.upper}(x AS type).", token.start, tokens[closing].end, "Write CAST(x AS STRING).")
+            yield problem_at(
+                source.text,
+                "cast",
+                f"{token.upper} is written {token.upper}(x AS type).",
+                token.start,
+                tokens[closing].end,
+                "Write CAST(x AS STRING).",
+            )
         elif tokens[at + 1].upper not in TYPES:
             named = tokens[at + 1].text
-            yield problem_at(source.text, "unknown-type", f"{named} is no type of BigQuery.", tokens[at + 1].start, tokens[at + 1].end, "Use STRING, INT64, FLOAT64, NUMERIC, BOOL, DATE or TIMESTAMP.")
+            yield problem_at(
+                source.text,
+                "unknown-type",
+                f"{named} is no type of BigQuery.",
+                tokens[at + 1].start,
+                tokens[at + 1].end,
+                "Use STRING, INT64, FLOAT64, NUMERIC, BOOL, DATE or TIMESTAMP.",
+            )
 
 
 CHECKS: tuple[Callable[[Source], Iterator[Problem]], ...] = (
@@ -179,6 +277,7 @@ CHECKS: tuple[Callable[[Source], Iterator[Problem]], ...] = (
     foreign_operators,
     foreign_clauses,
     interval_part,
+    mixed_set_operations,
     stray_commas,
     casts_and_parts,
 )

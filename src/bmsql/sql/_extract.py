@@ -8,29 +8,31 @@ import re
 from bmsql.sql._lexer import LexError, Token, tokenize
 
 # A fenced block, closed or running to the end. The only regular expression on SQL text.
-_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[ \t]*([A-Za-z0-9_+-]*)[ \t]*\r?\n?(.*?)(?:^[ \t]*(?:```|~~~)|```|\Z)", re.DOTALL | re.MULTILINE)
+_FENCE = re.compile(
+    r"^[ \t]*(?:```|~~~)[ \t]*([A-Za-z0-9_+-]*)[ \t]*\r?\n?(.*?)(?:^[ \t]*(?:```|~~~)|```|\Z)", re.DOTALL | re.MULTILINE
+)
 _QUERY_STARTS = ("SELECT", "WITH")
 # Statements of BigQuery, DuckDB and other systems. A text that begins with one is not prose: it is
 # passed on whole, so that the guard sees and refuses it.
 STATEMENT_WORDS = frozenset("""
-    ALTER ANALYZE ASSERT ATTACH BEGIN BREAK CALL CHECKPOINT CLONE COMMENT COMMIT CONTINUE COPY CREATE DEALLOCATE DECLARE
-    DEFINE DELETE DESC DESCRIBE DETACH DROP END EXECUTE EXPLAIN EXPORT FOR FORCE FROM GRANT IF IMPORT INSERT INSTALL ITERATE LEAVE
-    LOAD LOOP MERGE OPTIMIZE PIVOT PRAGMA PREPARE RAISE REFRESH RENAME REPEAT REPLACE RESET RETURN REVOKE ROLLBACK SET SHOW
-    SUMMARIZE TABLE TRUNCATE UNDROP UNPIVOT UPDATE UPSERT USE VACUUM VALUES WHILE
+    ALTER ANALYZE ASSERT ATTACH BEGIN BREAK CALL CHECKPOINT CLONE COMMENT COMMIT CONTINUE COPY CREATE DEALLOCATE
+    DECLARE DEFINE DELETE DESC DESCRIBE DETACH DROP END EXECUTE EXPLAIN EXPORT FOR FORCE FROM GRANT IF IMPORT INSERT
+    INSTALL ITERATE LEAVE LOAD LOOP MERGE OPTIMIZE PIVOT PRAGMA PREPARE RAISE REFRESH RENAME REPEAT REPLACE RESET
+    RETURN REVOKE ROLLBACK SET SHOW SUMMARIZE TABLE TRUNCATE UNDROP UNPIVOT UPDATE UPSERT USE VACUUM VALUES WHILE
 """.split())  # fmt: skip
 _CONTINUATIONS = frozenset("""
-    SELECT FROM WHERE AND OR NOT ON USING JOIN INNER LEFT RIGHT FULL CROSS OUTER GROUP ORDER HAVING QUALIFY WINDOW LIMIT
-    OFFSET UNION INTERSECT EXCEPT WITH AS CASE WHEN THEN ELSE END IN IS LIKE BETWEEN PIVOT UNPIVOT TABLESAMPLE
+    SELECT FROM WHERE AND OR NOT ON USING JOIN INNER LEFT RIGHT FULL CROSS OUTER GROUP ORDER HAVING QUALIFY WINDOW
+    LIMIT OFFSET UNION INTERSECT EXCEPT WITH AS CASE WHEN THEN ELSE END IN IS LIKE BETWEEN PIVOT UNPIVOT TABLESAMPLE
 """.split())  # fmt: skip
 
 
 def extract_sql(text: str) -> str:
-    """The SQL in `text`: a fenced block, a JSON field `sql`, or the statement between prose.
+    r"""The SQL in `text`: a fenced block, a JSON field `sql`, or the statement between prose.
 
     A trailing semicolon is dropped. A second statement is kept, so that the guard can refuse it.
     Returns "" for a blank text; a text without SQL comes back as it is.
 
-        >>> extract_sql("Here it is:\\n```sql\\nSELECT 1;\\n```\\nHope it helps.")
+        >>> extract_sql("Here it is:\n```sql\nSELECT 1;\n```\nHope it helps.")
         'SELECT 1'
     """
     stripped = text.strip().lstrip("\ufeff").strip()
@@ -125,9 +127,12 @@ def _without_tail(text: str) -> str:
     """Cut prose after the statement; never cut what could be another statement."""
     try:
         tokens = [token for token in tokenize(text) if token.kind != "comment"]
-    except LexError:
+    except LexError as error:
         # An apostrophe in the prose opens a literal that is never closed: look at the part before it.
-        return _cut_paragraphs(text)
+        try:
+            tokens = [token for token in tokenize(text[: error.offset]) if token.kind != "comment"]
+        except LexError:
+            return _cut_paragraphs(text)
     for index, token in enumerate(tokens):
         if token.text == ";":
             following = [later for later in tokens[index + 1 :] if later.text != ";"]
@@ -150,10 +155,13 @@ def _cut_paragraphs(text: str) -> str:
 
 
 def _may_be_statement(tokens: list[Token]) -> bool:
+    # Prose begins with several words, the first of them not in capitals and not one of SQL's.
     first = tokens[0]
-    if first.kind != "word":
-        return first.text in "(@"
-    return first.upper in STATEMENT_WORDS or first.upper in _QUERY_STARTS or len(tokens) < 3
+    if len(tokens) < 3 or any(token.kind != "word" for token in tokens[:3]):
+        return True
+    return (
+        first.upper in STATEMENT_WORDS or first.upper in _QUERY_STARTS or (first.text.isupper() and len(first.text) > 1)
+    )
 
 
 def _looks_like_prose(text: str) -> bool:

@@ -7,7 +7,7 @@ from sqlglot import exp
 from bmsql.sql._parse import parse
 
 
-def format_sql(sql: str | exp.Expression, *, pretty: bool = True) -> str:
+def format_sql(sql: str | exp.Expr, *, pretty: bool = True) -> str:
     """`sql` (a text or a tree) as BigQuery SQL, one clause per line; comments are kept.
 
     Raises:

@@ -354,57 +354,31 @@ HLL_COUNT.EXTRACT(BYTES) -> INT64
 """
 
 # Window functions whose result depends on an order.
-NEEDS_ORDER = frozenset(("CUME_DIST", "DENSE_RANK", "NTILE", "PERCENT_RANK", "RANK", "LAG", "LEAD", "FIRST_VALUE", "LAST_VALUE", "NTH_VALUE"))
+NEEDS_ORDER = frozenset(
+    (
+        "CUME_DIST",
+        "DENSE_RANK",
+        "NTILE",
+        "PERCENT_RANK",
+        "RANK",
+        "LAG",
+        "LEAD",
+        "FIRST_VALUE",
+        "LAST_VALUE",
+        "NTH_VALUE",
+    )
+)
 
 # Arguments (by index) that must be written out: a literal or a parameter.
 CONSTANT_ARGUMENTS = {
-    "APPROX_QUANTILES": 1, "APPROX_TOP_COUNT": 1, "APPROX_TOP_SUM": 2, "LAG": 1, "LEAD": 1, "NTH_VALUE": 1, "NTILE": 0,
-    "PERCENTILE_CONT": 1, "PERCENTILE_DISC": 1, "STRING_AGG": 1, "JSON_VALUE": 1, "JSON_QUERY": 1, "JSON_EXTRACT": 1,
-    "JSON_EXTRACT_SCALAR": 1, "JSON_VALUE_ARRAY": 1, "JSON_QUERY_ARRAY": 1, "JSON_EXTRACT_ARRAY": 1, "JSON_EXTRACT_STRING_ARRAY": 1,
+    "APPROX_QUANTILES": 1, "APPROX_TOP_COUNT": 1, "APPROX_TOP_SUM": 2, "LAG": 1, "LEAD": 1, "NTH_VALUE": 1, "NTILE":
+    0, "PERCENTILE_CONT": 1, "PERCENTILE_DISC": 1, "STRING_AGG": 1, "JSON_VALUE": 1, "JSON_QUERY": 1,
+    "JSON_EXTRACT": 1, "JSON_EXTRACT_SCALAR": 1, "JSON_VALUE_ARRAY": 1, "JSON_QUERY_ARRAY": 1, "JSON_EXTRACT_ARRAY":
+    1, "JSON_EXTRACT_STRING_ARRAY": 1,
 }  # fmt: skip
 
 # Calls that the parser knows by a syntax of their own.
-SYNTAX = frozenset(("ARRAY", "CAST", "EXTRACT", "IF", "SAFE_CAST", "STRUCT", "OFFSET", "ORDINAL", "SAFE_OFFSET", "SAFE_ORDINAL",
-                    "UNNEST", "EXISTS", "WEEK", "INTERVAL"))  # fmt: skip
-
-# What a function of another system is called here. Only a hint, never applied unasked.
-ELSEWHERE = {
-    "ARRAY_CONTAINS": "x IN UNNEST(array)",
-    "CHARINDEX": "STRPOS(text, part)",
-    "CONCAT_WS": "ARRAY_TO_STRING([a, b], separator)",
-    "CONVERT": "CAST(x AS type)",
-    "DATEADD": "DATE_ADD(date, INTERVAL n DAY)",
-    "DATEDIFF": "DATE_DIFF(later, earlier, DAY)",
-    "DATE_FORMAT": "FORMAT_DATE('%Y-%m', date)",
-    "DATE_PART": "EXTRACT(YEAR FROM date)",
-    "DAY": "EXTRACT(DAY FROM date)",
-    "DECODE": "CASE x WHEN a THEN b END",
-    "FIND_IN_SET": "x IN UNNEST(SPLIT(list, ','))",
-    "GETDATE": "CURRENT_DATETIME()",
-    "GROUP_CONCAT": "STRING_AGG(x, ',')",
-    "ISNULL": "x IS NULL, or IFNULL(x, y)",
-    "JSON_ARRAY_LENGTH": "ARRAY_LENGTH(JSON_QUERY_ARRAY(x))",
-    "LISTAGG": "STRING_AGG(x, ',' ORDER BY x)",
-    "LOCATE": "STRPOS(text, part)",
-    "LOG2": "LOG(x, 2)",
-    "MEDIAN": "APPROX_QUANTILES(x, 2)[OFFSET(1)]",
-    "MODE": "APPROX_TOP_COUNT(x, 1)[OFFSET(0)].value",
-    "MONTH": "EXTRACT(MONTH FROM date)",
-    "NVL2": "IF(x IS NOT NULL, a, b)",
-    "PERCENTILE": "APPROX_QUANTILES(x, 100)[OFFSET(n)]",
-    "QUANTILE": "APPROX_QUANTILES(x, 100)[OFFSET(n)]",
-    "POSITION": "STRPOS(text, part)",
-    "REGEXP_COUNT": "ARRAY_LENGTH(REGEXP_EXTRACT_ALL(text, pattern))",
-    "REGEXP_MATCHES": "REGEXP_CONTAINS(text, pattern)",
-    "SIZE": "ARRAY_LENGTH(array)",
-    "SPLIT_PART": "SPLIT(text, ',')[SAFE_OFFSET(n)]",
-    "STRFTIME": "FORMAT_DATE('%Y', date)",
-    "STRING_TO_ARRAY": "SPLIT(text, ',')",
-    "STR_TO_DATE": "PARSE_DATE('%Y-%m-%d', text)",
-    "TO_CHAR": "CAST(x AS STRING), or FORMAT('%t', x)",
-    "TO_DATE": "PARSE_DATE('%Y-%m-%d', text)",
-    "TO_NUMBER": "CAST(x AS FLOAT64)",
-    "TO_TIMESTAMP": "PARSE_TIMESTAMP('%Y-%m-%d', text)",
-    "TRUNCATE": "TRUNC(x)",
-    "YEAR": "EXTRACT(YEAR FROM date)",
-}
+SYNTAX = frozenset((
+    "ARRAY", "CAST", "EXTRACT", "IF", "SAFE_CAST", "STRUCT", "OFFSET", "ORDINAL", "SAFE_OFFSET", "SAFE_ORDINAL",
+    "UNNEST", "EXISTS", "WEEK", "INTERVAL",
+))  # fmt: skip

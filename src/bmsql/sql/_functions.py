@@ -8,6 +8,7 @@ from typing import NamedTuple
 from rapidfuzz import process
 
 from bmsql.sql import _function_list as data
+from bmsql.sql._foreign_functions import ELSEWHERE
 from bmsql.sql._types import ARRAY, PART, Type, coerces, common, parse_type
 
 _VARIABLES = frozenset("TUNFIO")
@@ -56,7 +57,16 @@ class Function(NamedTuple):
         return " or ".join(seen[:3])
 
 
-_NAMES = {"N": "number", "F": "number", "I": "INT64", "T": "value", "U": "value", "O": "value", PART: "DATE_PART", "any": "value"}
+_NAMES = {
+    "N": "number",
+    "F": "number",
+    "I": "INT64",
+    "T": "value",
+    "U": "value",
+    "O": "value",
+    PART: "DATE_PART",
+    "any": "value",
+}
 
 
 def _shown(parameter: Parameter) -> str:
@@ -102,8 +112,8 @@ def known(name: str) -> bool:
 
 def suggest(name: str) -> str:
     """What to write instead of an unknown function, or ""."""
-    if name in data.ELSEWHERE:
-        return data.ELSEWHERE[name]
+    if name in ELSEWHERE:
+        return ELSEWHERE[name]
     found = process.extractOne(name, [*functions(), *data.SYNTAX], score_cutoff=78)
     return f"{found[0]}(...)" if found else ""
 

@@ -10,30 +10,31 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from bmsql.errors import ForbiddenSqlError, SqlSyntaxError
+from bmsql.errors import ForbiddenSqlError, SqlError
 from bmsql.sql import _functions
 from bmsql.sql._analysis import analyse
 from bmsql.sql._extract import STATEMENT_WORDS
+from bmsql.sql._foreign_functions import ELSEWHERE
 from bmsql.sql._lexer import LexError, Token
-from bmsql.sql._parse import lex_problem, parse_source
+from bmsql.sql._parse import ONE_SELECT, parse_source
 from bmsql.sql._policy import DEFAULT_POLICY, Policy
 from bmsql.sql._source import Source, problem_at
 from bmsql.sql._tree import span
 from bmsql.types import Catalog, Problem
 
-ONE_SELECT = "Write one read-only SELECT (or WITH ... SELECT) over the tables of the catalogue."
-
 _ROOTS = (exp.Select, exp.SetOperation, exp.Subquery)
 _NODES = frozenset((
-    "Select", "Union", "Except", "Intersect", "Subquery", "With", "CTE", "From", "Join", "Table", "TableAlias", "Identifier",
-    "Column", "Star", "Dot", "Literal", "RawString", "ByteString", "HexString", "Boolean", "Null", "Alias", "Paren", "Tuple", "Where",
-    "Group", "Having", "Qualify", "Order", "Ordered", "Limit", "Offset", "Distinct", "Window", "WindowSpec", "Anonymous",
-    "SafeFunc", "NetFunc", "Cast", "TryCast", "DataType", "DataTypeParam", "ColumnDef", "Case", "If", "In", "Between", "Like",
-    "Not", "And", "Or", "EQ", "NEQ", "GT", "GTE", "LT", "LTE", "Add", "Sub", "Mul", "Div", "Neg", "BitwiseAnd", "BitwiseOr",
-    "BitwiseXor", "BitwiseNot", "BitwiseLeftShift", "BitwiseRightShift", "DPipe", "Is", "NullSafeEQ", "NullSafeNEQ", "Exists", "Array",
-    "Bracket", "Unnest", "Interval", "IntervalSpan", "Var", "Extract", "Pivot", "PivotAlias", "PivotAny", "TableSample", "Rollup",
-    "Cube", "GroupingSets", "IgnoreNulls", "RespectNulls", "HavingMax", "CurrentDate", "CurrentTimestamp", "CurrentDatetime",
-    "CurrentTime", "Any", "All", "AtTimeZone", "ParseJSON", "Struct", "PropertyEQ", "Kwarg", "WeekStart", "UnpivotColumns", "Collate",
+    "Select", "Union", "Except", "Intersect", "Subquery", "With", "CTE", "From", "Join", "Table", "TableAlias",
+    "Identifier", "Column", "Star", "Dot", "Literal", "RawString", "ByteString", "HexString", "Boolean", "Null",
+    "Alias", "Paren", "Tuple", "Where", "Group", "Having", "Qualify", "Order", "Ordered", "Limit", "Offset",
+    "Distinct", "Window", "WindowSpec", "Anonymous", "SafeFunc", "NetFunc", "Cast", "TryCast", "DataType",
+    "DataTypeParam", "ColumnDef", "Case", "If", "In", "Between", "Like", "Not", "And", "Or", "EQ", "NEQ", "GT",
+    "GTE", "LT", "LTE", "Add", "Sub", "Mul", "Div", "Neg", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitwiseNot",
+    "BitwiseLeftShift", "BitwiseRightShift", "DPipe", "Is", "NullSafeEQ", "NullSafeNEQ", "Exists", "Array",
+    "Bracket", "Unnest", "Interval", "IntervalSpan", "Var", "Extract", "Pivot", "PivotAlias", "PivotAny",
+    "TableSample", "Rollup", "Cube", "GroupingSets", "IgnoreNulls", "RespectNulls", "HavingMax", "CurrentDate",
+    "CurrentTimestamp", "CurrentDatetime", "CurrentTime", "Any", "All", "AtTimeZone", "ParseJSON", "Struct",
+    "PropertyEQ", "Kwarg", "WeekStart", "UnpivotColumns", "Collate",
 ))  # fmt: skip
 _WHY = {
     "Version": "FOR SYSTEM_TIME reads another state of the table.",
@@ -56,14 +57,21 @@ _WHY = {
     "Slice": "BigQuery has no slices: use ARRAY_SLICE or SUBSTR.",
 }
 _PAREN_WORDS = frozenset("""
-    ALL AND ANY AS ASC BETWEEN BY CASE COLLATE CROSS CUBE DESC DISTINCT ELSE EXCEPT EXISTS FROM FULL GROUPING HAVING IN INNER
-    INTERSECT IS JOIN LIKE LIMIT NOT OFFSET ON OR ORDER OUTER OVER PERCENT PIVOT QUALIFY REPLACE ROLLUP SELECT SETS SOME SYSTEM
-    THEN UNION UNPIVOT USING WHEN WHERE WINDOW WITH
+    ALL AND ANY AS ASC BETWEEN BY CASE COLLATE CROSS CUBE DESC DISTINCT ELSE EXCEPT EXISTS FROM FULL GROUPING HAVING
+    IN INNER INTERSECT IS JOIN LIKE LIMIT NOT OFFSET ON OR ORDER OUTER OVER PERCENT PIVOT QUALIFY REPLACE ROLLUP
+    SELECT SETS SOME SYSTEM THEN UNION UNPIVOT USING WHEN WHERE WINDOW WITH
 """.split())  # fmt: skip
+# Words that begin a statement and are hardly ever the name of a column, and what follows a column.
+_NO_NAMES = STATEMENT_WORDS - frozenset(
+    ("FROM", "IF", "FOR", "REPLACE", "VALUES", "PIVOT", "UNPIVOT", "COMMENT", "DESC", "END", "FORCE")
+)
+_AFTER_NAME = frozenset("""
+    AND AS ASC BETWEEN COLLATE DESC FROM HAVING IGNORE IN IS LIKE LIMIT NOT OR ORDER OVER RESPECT
+""".split()) | {""}  # fmt: skip
 _TYPES_WITH_LENGTH = frozenset(("STRING", "BYTES", "NUMERIC", "DECIMAL", "BIGNUMERIC", "BIGDECIMAL"))
 
 
-def guard(tree: exp.Expression, catalog: Catalog, policy: Policy | None = None) -> None:
+def guard(tree: exp.Expr, catalog: Catalog, policy: Policy | None = None) -> None:
     """Check that `tree` is one read-only query over `catalog`; return nothing when it is.
 
     What is checked is the text that the tree becomes, because that text is what is executed.
@@ -77,18 +85,24 @@ def guard(tree: exp.Expression, catalog: Catalog, policy: Policy | None = None) 
     try:
         source = Source(tree.sql(dialect="bigquery"))
     except LexError as error:
-        raise ForbiddenSqlError(f"The query cannot be written as safe text: {error.message}", remedy=ONE_SELECT) from error
+        raise ForbiddenSqlError(
+            f"The query cannot be written as safe text: {error.message}", remedy=ONE_SELECT
+        ) from error
     problems = [*text_problems(source, policy)]
     if not problems:
         try:
             faithful = parse_source(source)
             arrays = analyse(faithful, source, catalog, policy).arrays
             problems = [*tree_problems(faithful, source, catalog, policy, arrays)]
-        except SqlSyntaxError as error:
-            raise ForbiddenSqlError(f"The query does not read back as it was: {error.message}", remedy=ONE_SELECT) from error
+        except SqlError as error:
+            raise ForbiddenSqlError(
+                f"The query does not read back as it was: {error.message}", remedy=ONE_SELECT
+            ) from error
     if problems:
         first = problems[0]
-        raise ForbiddenSqlError(first.message, line=first.line, column=first.column, remedy=first.suggestion or ONE_SELECT)
+        raise ForbiddenSqlError(
+            first.message, line=first.line, column=first.column, remedy=first.suggestion or ONE_SELECT
+        )
 
 
 def text_problems(source: Source, policy: Policy) -> Iterator[Problem]:
@@ -96,7 +110,12 @@ def text_problems(source: Source, policy: Policy) -> Iterator[Problem]:
     text, tokens = source.text, source.tokens
     if len(text) > policy.max_length:
         yield problem_at(
-            text, "too-long", f"The query has {len(text)} characters; {policy.max_length} are allowed.", 0, 40, "Shorten it."
+            text,
+            "too-long",
+            f"The query has {len(text)} characters; {policy.max_length} are allowed.",
+            0,
+            40,
+            "Shorten it.",
         )
         return
     if not tokens:
@@ -104,15 +123,28 @@ def text_problems(source: Source, policy: Policy) -> Iterator[Problem]:
         return
     first = next((token for token in tokens if token.text != "("), tokens[0])
     if first.upper not in ("SELECT", "WITH"):
-        what = f"{first.upper} statement" if first.upper in STATEMENT_WORDS else f"text that begins with {first.text[:30]!r}"
-        yield problem_at(text, "forbidden-statement", f"A {what} is not allowed: only SELECT is.", first.start, first.end, ONE_SELECT)
+        what = (
+            f"{first.upper} statement"
+            if first.upper in STATEMENT_WORDS
+            else f"text that begins with {first.text[:30]!r}"
+        )
+        yield problem_at(
+            text, "forbidden-statement", f"A {what} is not allowed: only SELECT is.", first.start, first.end, ONE_SELECT
+        )
         return
     depth = 0
     for index, token in enumerate(tokens):
         if token.text == "(":
             depth += 1
+            nested = _nested_statement(tokens, index + 1)
+            if nested is not None:
+                message = f"A {nested.upper} statement is not allowed: only SELECT is."
+                yield problem_at(text, "forbidden-statement", message, nested.start, nested.end, ONE_SELECT)
+                return
             if depth > policy.max_nesting:
-                yield problem_at(text, "too-deep", f"More than {policy.max_nesting} nested parentheses.", token.start, token.end)
+                yield problem_at(
+                    text, "too-deep", f"More than {policy.max_nesting} nested parentheses.", token.start, token.end
+                )
                 return
             offence = _call_offence(tokens, index)
             if offence is not None:
@@ -121,18 +153,40 @@ def text_problems(source: Source, policy: Policy) -> Iterator[Problem]:
             depth -= 1
         elif token.text == ";":
             yield problem_at(
-                text, "several-statements", "There are several statements; one is allowed.", token.start, token.end, ONE_SELECT
+                text,
+                "several-statements",
+                "There are several statements; one is allowed.",
+                token.start,
+                token.end,
+                ONE_SELECT,
             )
             return
         elif token.text == "@@":
-            yield problem_at(text, "forbidden-variable", "System variables (@@...) are not allowed.", token.start, token.end + 30)
+            yield problem_at(
+                text, "forbidden-variable", "System variables (@@...) are not allowed.", token.start, token.end + 30
+            )
         elif token.text in ("|>", "@", "{", "}", "$", "\\", ":=", "!"):
             what = "Pipe syntax (|>) is" if token.text == "|>" else f"The character {token.text!r} is"
-            yield problem_at(text, "forbidden-token", f"{what} not allowed here.", token.start, token.end, "Use plain SELECT syntax.")
+            yield problem_at(
+                text, "forbidden-token", f"{what} not allowed here.", token.start, token.end, "Use plain SELECT syntax."
+            )
         elif (token.kind == "param" or token.text == "?") and not policy.parameters:
             yield problem_at(
-                text, "parameter", f"The query parameter {token.text} has no value.", token.start, token.end, "Write the value itself."
+                text,
+                "parameter",
+                f"The query parameter {token.text} has no value.",
+                token.start,
+                token.end,
+                "Write the value itself.",
             )
+
+
+def _nested_statement(tokens: list[Token], index: int) -> Token | None:
+    """The first word of a statement other than a query, where one stands in parentheses."""
+    if index + 1 >= len(tokens) or tokens[index].upper not in _NO_NAMES:
+        return None
+    following = tokens[index + 1]
+    return tokens[index] if following.kind == "quoted" or following.upper not in _AFTER_NAME else None
 
 
 def _call_offence(tokens: list[Token], index: int) -> tuple[str, Token, Token] | None:
@@ -144,8 +198,7 @@ def _call_offence(tokens: list[Token], index: int) -> tuple[str, Token, Token] |
     while begin >= 2 and tokens[begin - 1].text == "." and tokens[begin - 2].kind in ("word", "quoted"):
         begin -= 2
     name = "".join(token.text.strip("`") for token in tokens[begin:index]).upper()
-    if name.startswith("SAFE."):
-        name = name[5:]
+    name = name.removeprefix("SAFE.")
     if begin == index - 1 and last.kind == "word":
         before = tokens[begin - 1] if begin else None
         if name in _PAREN_WORDS or name in _TYPES_WITH_LENGTH:
@@ -166,13 +219,13 @@ def _is_column_list(tokens: list[Token], begin: int) -> bool:
 
 def _function_problem(text: str, name: str, first: Token, last: Token) -> Problem:
     better = _functions.suggest(name)
-    hint = f"Use {better}." if name in _functions.data.ELSEWHERE else f"Did you mean {better}?" if better else ""
+    hint = f"Use {better}." if name in ELSEWHERE else f"Did you mean {better}?" if better else ""
     message = f"{name} is not a function of BigQuery that may be used here."
     return problem_at(text, "unknown-function", message, first.start, last.end, hint)
 
 
 def tree_problems(
-    tree: exp.Expression, source: Source, catalog: Catalog, policy: Policy, arrays: frozenset[int] = frozenset()
+    tree: exp.Expr, source: Source, catalog: Catalog, policy: Policy, arrays: frozenset[int] = frozenset()
 ) -> Iterator[Problem]:
     """Offences that the faithful tree shows: kinds of nodes, and tables outside the catalogue.
 
@@ -189,12 +242,32 @@ def tree_problems(
             why = _WHY.get(name, "This construct is not allowed in a read-only query.")
             yield problem_at(source.text, "forbidden-construct", f"{why} ({name})", start, end, ONE_SELECT)
             return
+        inner = node.this if isinstance(node, (exp.CTE, exp.Exists, exp.Subquery)) else None
+        allowed = (*_ROOTS, exp.Table) if isinstance(node, exp.Subquery) else _ROOTS
+        if inner is not None and not isinstance(inner, allowed):
+            message = "What stands in these parentheses is not a query."
+            yield problem_at(source.text, "forbidden-construct", message, *span(inner, source), ONE_SELECT)
         if isinstance(node, exp.Select) and (node.args.get("into") or node.args.get("locks")):
-            yield problem_at(source.text, "forbidden-construct", "SELECT INTO and locks are not allowed.", *span(node, source), ONE_SELECT)
+            yield problem_at(
+                source.text,
+                "forbidden-construct",
+                "SELECT INTO and locks are not allowed.",
+                *span(node, source),
+                ONE_SELECT,
+            )
         if isinstance(node, exp.Table) and id(node) not in arrays and not _table_allowed(node, ctes, catalog, policy):
             start, end = span(node, source)
-            message = f"The query reads {source.snippet(start, end) or node.name}, which is not a table of the catalogue."
-            yield problem_at(source.text, "forbidden-table", message, start, end, f"Tables are in {catalog.project}.{catalog.dataset}.")
+            message = (
+                f"The query reads {source.snippet(start, end) or node.name}, which is not a table of the catalogue."
+            )
+            yield problem_at(
+                source.text,
+                "forbidden-table",
+                message,
+                start,
+                end,
+                f"Tables are in {catalog.project}.{catalog.dataset}.",
+            )
 
 
 def _table_allowed(table: exp.Table, ctes: set[str], catalog: Catalog, policy: Policy) -> bool:
@@ -210,15 +283,3 @@ def _table_allowed(table: exp.Table, ctes: set[str], catalog: Catalog, policy: P
             return policy.information_schema
         return name in catalog.by_name
     return f"{project}.{dataset}" in policy.datasets and "INFORMATION_SCHEMA" not in name.upper()
-
-
-def lexed(sql: str) -> Source:
-    """`sql` with its tokens.
-
-    Raises:
-        SqlSyntaxError: it has no tokens.
-    """
-    try:
-        return Source(sql)
-    except LexError as error:
-        raise lex_problem(error, sql) from error

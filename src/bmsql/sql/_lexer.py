@@ -18,11 +18,15 @@ _WORD = _WORD_START | _DIGITS
 _HEX = _DIGITS | frozenset("abcdefABCDEF")
 _STRING_PREFIXES = frozenset(("r", "b", "rb", "br"))
 # Longest first. `>>` and `<<` are left as single characters, because of ARRAY<STRUCT<...>>.
-_OPERATORS = ("<=>", "!~~*", "!~~", "!~*", "~~*", "->>", "::", "<=", ">=", "<>", "!=", "==", "||", "=>", "->", "&&", "|>", ":=",
-              "@@", "+=", "-=", "~*", "!~", "~~")  # fmt: skip
+_OPERATORS = (
+    "<=>", "!~~*", "!~~", "!~*", "~~*", "->>", "::", "<=", ">=", "<>", "!=", "==", "||", "=>", "->", "&&", "|>",
+    ":=", "@@", "+=", "-=", "~*", "!~", "~~",
+)  # fmt: skip
 _SINGLE = frozenset("()[]{},.;:+-*/%<>=!&|^~?@$\\")
 # Characters that change how text is shown without changing what it is: they may hide code.
-_DECEPTIVE = frozenset("\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff\x00")
+_DECEPTIVE = frozenset(
+    "\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff\x00"
+)
 
 
 class Token(NamedTuple):
@@ -76,7 +80,9 @@ def tokenize(text: str) -> list[Token]:
         elif char == "`":
             i = _quoted_end(text, i)
             append(Token("quoted", text[start:i], start, i))
-        elif char in _DIGITS or (char == "." and i + 1 < n and text[i + 1] in _DIGITS and not _after_name(tokens, start)):
+        elif char in _DIGITS or (
+            char == "." and i + 1 < n and text[i + 1] in _DIGITS and not _after_name(tokens, start)
+        ):
             i = _number_end(text, i)
             append(Token("number", text[start:i], start, i))
         elif char == "#" or text.startswith("--", i):
@@ -122,7 +128,9 @@ def _string_end(text: str, quote_at: int, start: int) -> int:
         else:
             i += 1
     raise LexError(
-        "A string literal is not closed.", start, f"Close it with {close} on the same line, or escape a quote inside it as \\{quote}."
+        "A string literal is not closed.",
+        start,
+        f"Close it with {close} on the same line, or escape a quote inside it as \\{quote}.",
     )
 
 
@@ -177,7 +185,9 @@ def _operator_end(text: str, i: int) -> int:
             return i + len(operator)
     if text[i] in _SINGLE:
         return i + 1
-    raise LexError(f"The character {text[i]!r} (U+{ord(text[i]):04X}) has no meaning in SQL.", i, "Remove it, or put it in quotes.")
+    raise LexError(
+        f"The character {text[i]!r} (U+{ord(text[i]):04X}) has no meaning in SQL.", i, "Remove it, or put it in quotes."
+    )
 
 
 def _refuse_deceptive(text: str) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from sqlglot import exp
 from sqlglot.dialects.bigquery import BigQuery
 from sqlglot.errors import ErrorLevel, ParseError, TokenError
 
-from bmsql.errors import SqlSyntaxError
+from bmsql.errors import ForbiddenSqlError, SqlSyntaxError
 from bmsql.sql._lexer import LexError
 from bmsql.sql._source import Source, position
 
@@ -16,6 +16,7 @@ _DIALECT = BigQuery()
 _BigQueryParser: Any = type(_DIALECT.parser())
 # Calls whose arguments are no plain list of expressions need the parser's own methods.
 _SPECIAL_CALLS = ("ARRAY", "CAST", "EXTRACT", "SAFE_CAST")
+ONE_SELECT = "Write one read-only SELECT (or WITH ... SELECT) over the tables of the catalogue."
 _NEEDS_CLAUSE = {"FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "QUALIFY", "JOIN", "ON", "SELECT"}
 
 
@@ -26,13 +27,15 @@ class _FaithfulParser(_BigQueryParser):  # type: ignore[misc]  # the base class 
     which is right for translation and useless for checking.
     """
 
-    FUNCTIONS: dict[str, Any] = {}
-    FUNCTION_PARSERS = {name: _BigQueryParser.FUNCTION_PARSERS[name] for name in _SPECIAL_CALLS}
+    FUNCTIONS: ClassVar[dict[str, Any]] = {}
+    FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
+        name: _BigQueryParser.FUNCTION_PARSERS[name] for name in _SPECIAL_CALLS
+    }
 
     def _parse_primary(self) -> Any:
         token = self._curr
         node = super()._parse_primary()
-        if isinstance(node, exp.Expression) and token is not None and "start" not in node.meta:
+        if isinstance(node, exp.Expr) and token is not None and "start" not in node.meta:
             node.update_positions(token)
         return node
 
@@ -42,6 +45,7 @@ def parse(sql: str) -> exp.Query:
 
     Raises:
         SqlSyntaxError: the text is not one query that parses; with line and column from 1.
+        ForbiddenSqlError: it is another statement than a SELECT.
     """
     return _parse_with(_BigQueryParser, sql, None)
 
@@ -69,6 +73,13 @@ def _parse_with(parser_class: Any, sql: str, source: Source | None) -> exp.Query
             raise lex_problem(error, sql) from error
     if not source.tokens:
         raise SqlSyntaxError("There is no SQL in the text.", line=1, column=1, remedy="Write one SELECT statement.")
+    first = next((token for token in source.tokens if token.text != "("), source.tokens[0])
+    if first.upper not in ("SELECT", "WITH"):
+        # Also keeps the parser from falling back to an opaque Command, which it logs.
+        line, column = source.position(first.start)
+        raise ForbiddenSqlError(
+            f"A text that begins with {first.text[:30]!r} is not a query.", line=line, column=column, remedy=ONE_SELECT
+        )
     try:
         tokens = _DIALECT.tokenize(sql)
         _refuse_two_readings(source, tokens)
@@ -84,7 +95,10 @@ def _parse_with(parser_class: Any, sql: str, source: Source | None) -> exp.Query
         second = next((token for token in source.tokens if token.text == ";"), source.tokens[-1])
         line, column = source.position(second.start)
         raise SqlSyntaxError(
-            f"There are {len(trees)} statements; one is allowed.", line=line, column=column, remedy="Keep one SELECT statement."
+            f"There are {len(trees)} statements; one is allowed.",
+            line=line,
+            column=column,
+            remedy="Keep one SELECT statement.",
         )
     return cast(exp.Query, trees[0])
 
@@ -126,7 +140,7 @@ def _plain(description: str) -> str:
     if description.startswith("Invalid expression / Unexpected token"):
         return "this is not expected here"
     if description.startswith("Required keyword"):
-        return description.split(" for <class")[0].replace("Required keyword", "something is missing:")
+        return description.split(" for <class", maxsplit=1)[0].replace("Required keyword", "something is missing:")
     return description[0].lower() + description[1:]
 
 

@@ -9,64 +9,49 @@ _MOST_REPEATS = 1000
 def pattern_problem(pattern: str, *, one_group: bool = False) -> str:
     """What is wrong with an RE2 pattern, or "". `one_group`: the function allows one capturing group."""
     depth = groups = i = 0
-    n = len(pattern)
-    can_repeat = False
-    repeated = False
-    while i < n:
-        char = pattern[i]
-        if char == "\\":
-            problem, i = _escape(pattern, i)
-            if problem:
-                return problem
-            can_repeat, repeated = True, False
-            continue
-        if char == "[":
-            problem, i = _class(pattern, i)
-            if problem:
-                return problem
-            can_repeat, repeated = True, False
-            continue
-        if char == "(":
-            problem, i, captures = _open_group(pattern, i)
-            if problem:
-                return problem
-            if captures != "flags":
-                depth += 1
-            groups += captures == "capture"
-            can_repeat = repeated = False
-            continue
-        if char == ")":
-            depth -= 1
-            if depth < 0:
-                return "a closing parenthesis has no opening one"
-            can_repeat, repeated = True, False
+    # What a repetition sign would repeat here: nothing, an item, or an item already repeated.
+    before = "nothing"
+    while i < len(pattern):
+        char, problem = pattern[i], ""
+        if char in "\\[":
+            problem, i = _escape(pattern, i) if char == "\\" else _class(pattern, i)
+            before = "item"
+        elif char == "(":
+            problem, i, kind = _open_group(pattern, i)
+            depth += kind != "flags"
+            groups += kind == "capture"
+            before = "nothing"
         elif char in "*+?" or (char == "{" and _repetition(pattern, i)):
-            if not can_repeat:
-                return f"{char!r} repeats nothing"
-            if repeated and not (char == "?" and repeated):
-                return f"a repetition is repeated ({char!r})"
-            if char == "{":
-                end = pattern.index("}", i)
-                numbers = [int(number) for number in pattern[i + 1 : end].split(",") if number]
-                if max(numbers) > _MOST_REPEATS or (len(numbers) == 2 and numbers[0] > numbers[1]):
-                    return f"the repetition {pattern[i : end + 1]} is out of range"
-                i = end
-            # A `?` after a repetition makes it lazy; a third sign is an error.
-            if char == "?" and repeated:
-                can_repeat = True
-            if i + 1 < n and pattern[i + 1] == "?" and not (char == "?" and repeated):
-                i += 1
-            repeated = True
-        elif char == "|":
-            can_repeat = repeated = False
+            problem, i = _repeat(pattern, i, before)
+            before = "repeated"
         else:
-            can_repeat, repeated = True, False
-        i += 1
+            depth -= char == ")"
+            if depth < 0:
+                problem = "a closing parenthesis has no opening one"
+            before = "nothing" if char == "|" else "item"
+            i += 1
+        if problem:
+            return problem
     if depth:
         return "a parenthesis is not closed"
     if one_group and groups > 1:
         return f"it has {groups} capturing groups where one is allowed; write (?:...) for the others"
     return ""
+
+
+def _repeat(pattern: str, i: int, before: str) -> tuple[str, int]:
+    """After a repetition sign, with the `?` that makes it lazy."""
+    char = pattern[i]
+    if before == "nothing":
+        return f"{char!r} repeats nothing", i
+    if before == "repeated":
+        return f"a repetition is repeated ({char!r})", i
+    end = pattern.index("}", i) if char == "{" else i
+    if char == "{":
+        numbers = [int(number) for number in pattern[i + 1 : end].split(",") if number]
+        if max(numbers) > _MOST_REPEATS or (len(numbers) == 2 and numbers[0] > numbers[1]):
+            return f"the repetition {pattern[i : end + 1]} is out of range", i
+    return "", end + (2 if pattern[end + 1 : end + 2] == "?" else 1)
 
 
 def _escape(pattern: str, i: int) -> tuple[str, int]:

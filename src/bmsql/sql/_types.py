@@ -20,14 +20,15 @@ _ALIASES = {
 }  # fmt: skip
 # Names of types that CAST takes.
 TYPES = frozenset((
-    *_ALIASES, "INT64", "FLOAT64", "NUMERIC", "BIGNUMERIC", "BOOL", "STRING", "BYTES", "DATE", "DATETIME", "TIME", "TIMESTAMP",
-    "INTERVAL", "JSON", "GEOGRAPHY", "ARRAY", "STRUCT", "RANGE",
+    *_ALIASES, "INT64", "FLOAT64", "NUMERIC", "BIGNUMERIC", "BOOL", "STRING", "BYTES", "DATE", "DATETIME", "TIME",
+    "TIMESTAMP", "INTERVAL", "JSON", "GEOGRAPHY", "ARRAY", "STRUCT", "RANGE",
 )) - {"FLOAT"}  # fmt: skip
 _OF_SQLGLOT = {
-    "BIGINT": "INT64", "INT": "INT64", "SMALLINT": "INT64", "TINYINT": "INT64", "DOUBLE": "FLOAT64", "FLOAT": "FLOAT64",
-    "DECIMAL": "NUMERIC", "BIGDECIMAL": "BIGNUMERIC", "BOOLEAN": "BOOL", "TEXT": "STRING", "VARCHAR": "STRING", "CHAR": "STRING",
-    "BINARY": "BYTES", "VARBINARY": "BYTES", "TIMESTAMPTZ": "TIMESTAMP", "TIMESTAMP": "DATETIME", "DATETIME": "DATETIME",
-    "DATE": "DATE", "TIME": "TIME", "JSON": "JSON", "GEOGRAPHY": "GEOGRAPHY", "INTERVAL": "INTERVAL", "RANGE": "RANGE",
+    "BIGINT": "INT64", "INT": "INT64", "SMALLINT": "INT64", "TINYINT": "INT64", "DOUBLE": "FLOAT64", "FLOAT":
+    "FLOAT64", "DECIMAL": "NUMERIC", "BIGDECIMAL": "BIGNUMERIC", "BOOLEAN": "BOOL", "TEXT": "STRING", "VARCHAR":
+    "STRING", "CHAR": "STRING", "BINARY": "BYTES", "VARBINARY": "BYTES", "TIMESTAMPTZ": "TIMESTAMP", "TIMESTAMP":
+    "DATETIME", "DATETIME": "DATETIME", "DATE": "DATE", "TIME": "TIME", "JSON": "JSON", "GEOGRAPHY": "GEOGRAPHY",
+    "INTERVAL": "INTERVAL", "RANGE": "RANGE",
 }  # fmt: skip
 
 
@@ -98,7 +99,7 @@ def _split(text: str) -> list[str]:
     return [*parts, text[start:]]
 
 
-def of_datatype(node: exp.Expression) -> Type:
+def of_datatype(node: exp.Expr) -> Type:
     """A type from sqlglot's node of a CAST or a typed literal."""
     if isinstance(node, exp.ColumnDef):
         return of_datatype(node.args["kind"])
@@ -172,7 +173,7 @@ def castable(source: Type, target: Type, literal: bool = False) -> bool:
     if source.kind in (ARRAY, STRUCT) or target.kind in (ARRAY, STRUCT):
         return source.kind == target.kind
     if literal and source.kind == "STRING":
-        return target.kind not in ("GEOGRAPHY",)
+        return target.kind != "GEOGRAPHY"
     return source.kind not in _CASTS or target.kind in _CASTS[source.kind].split()
 
 

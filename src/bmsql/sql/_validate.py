@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from bmsql.errors import SqlSyntaxError
+from bmsql.errors import SqlError, SqlSyntaxError
 from bmsql.sql._analysis import analyse
 from bmsql.sql._dialect_checks import dialect_problems
 from bmsql.sql._extract import extract_sql
 from bmsql.sql._fixes import repair
-from bmsql.sql._guard import lexed, text_problems, tree_problems
+from bmsql.sql._guard import text_problems, tree_problems
 from bmsql.sql._parse import parse, parse_source
 from bmsql.sql._policy import DEFAULT_POLICY, Policy
 from bmsql.sql._source import Source
@@ -34,9 +34,9 @@ def validate(sql: str, catalog: Catalog, policy: Policy | None = None) -> Valida
         source, repairs = repair(text, catalog)
         fixes += repairs
         return _check(source, catalog, policy, fixes)
-    except SqlSyntaxError as error:
+    except SqlError as error:
         problem = Problem(
-            code="syntax",
+            code="syntax" if isinstance(error, SqlSyntaxError) else "forbidden-statement",
             message=error.message,
             line=error.line,
             column=error.column,
@@ -46,7 +46,9 @@ def validate(sql: str, catalog: Catalog, policy: Policy | None = None) -> Valida
         return Rejected(sql=text, problems=(problem,), fixes=tuple(fixes))
     except RecursionError:
         # A tree thousands of levels deep, such as a chain of as many operators.
-        problem = Problem(code="too-complex", message="The query is too deeply nested to be checked.", suggestion="Shorten it.")
+        problem = Problem(
+            code="too-complex", message="The query is too deeply nested to be checked.", suggestion="Shorten it."
+        )
         return Rejected(sql=text, problems=(problem,), fixes=tuple(fixes))
 
 

@@ -49,7 +49,8 @@ class Filter(Frozen):
     `source` is an alias; empty means every source that has the target. Filters with the same
     non-zero `any_of` are alternatives (OR); all else is AND. Values of a `match` or `=` are
     alternatives; `between` takes low and high; `null_or` keeps NULL and the value; `region` takes
-    build, chromosome, first and last base pair; `bonferroni` divides its value by the table's rows.
+    build, chromosome, first and last base pair; `bonferroni` divides its value by the table's rows;
+    `near` takes a distance in base pairs and the values of an entity whose rows give its place.
     """
 
     target: str
@@ -69,6 +70,7 @@ class Filter(Frozen):
         "contains",
         "region",
         "bonferroni",
+        "near",
     ]
     values: tuple[Scalar, ...] = ()
     source: str = ""

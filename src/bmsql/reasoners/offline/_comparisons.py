@@ -99,12 +99,29 @@ def read_numbers(chunked: Chunked, vocabulary: Vocabulary, taken: set[int]) -> N
         if comparison is not None:
             found.append(comparison)
             used.update(range(comparison.first, comparison.last))
+    found += _signs(chunked)
     return Numbers(tuple(found), limit, limit_at)
+
+
+def _signs(chunked: Chunked) -> list[Comparison]:
+    """`a negative beta`: an attribute whose sign is named."""
+    found = []
+    for chunk in chunked.english("negative", "positive"):
+        near = [
+            other for other in chunked.chunks
+            if other.names("attribute") and (0 <= other.first - chunk.last <= 1 or 0 <= chunk.first - other.last <= 2)
+        ]  # fmt: skip
+        if near:
+            op = "<" if chunk.is_english("negative") else ">"
+            found.append(Comparison("value", op, (0.0,), chunk.first, chunk.last, near[0], words=chunk.text))
+    return found
 
 
 def _value(token: Token, vocabulary: Vocabulary, tokens: list[Token], index: int) -> float | None:
     if token.kind == "number":
-        return number(token.text)
+        follower = tokens[index + 1].low if index + 1 < len(tokens) else ""
+        percent = follower in ("percent", "pct") or follower == "per" and index + 2 < len(tokens) and tokens[index + 2].low == "cent"
+        return number(token.text) / 100 if percent else number(token.text)
     if token.kind == "word" and token.low in _ROMAN and index and tokens[index - 1].low in ("phase", "phases"):
         return float(_ROMAN[token.low])
     if token.kind == "word" and token.low in vocabulary.number_words:
@@ -207,6 +224,8 @@ def _compare(chunked: Chunked, lows: list[str], index: int, value: float, vocabu
             op = ">=" if lows[first] == "from" else "<=" if lows[first] == "by" else op
         elif chunked.tokens[index].kind != "number":
             return None
+    if last < len(lows) and chunked.tokens[last - 1].kind == "number" and lows[last] in ("percent", "pct"):
+        last += 1
     is_year = value == int(value) and _FIRST_YEAR <= value <= dt.date.today().year + 10 and "," not in chunked.tokens[index].text
     attribute = _attribute(chunked, first, last)
     noun = _noun(chunked, last)

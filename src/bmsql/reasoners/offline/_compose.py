@@ -72,6 +72,8 @@ class Composer:
         shape: Shape,
         chunks: Sequence[Chunk] | None = None,
         rules: Sequence[Chunk] | None = None,
+        *,
+        linking: bool = False,
     ) -> Part:
         """The filters and conventions that the question states of one family."""
         own = list(chunks if chunks is not None else self.question.chunked.chunks)
@@ -90,7 +92,7 @@ class Composer:
         part.filters += self._corrected(family)
         stated = frozenset(filter_.target for _, filter_ in comparisons)
         uses = self.reader.uses(family, triggers, stated)
-        part.uses = settle(self.question, family, shape, uses, part.filters, self.model, self.rules)
+        part.uses = settle(self.question, family, shape, uses, part.filters, self.model, self.rules, linking=linking)
         return part
 
     def _corrected(self, family: str) -> list[Filter]:
@@ -200,11 +202,20 @@ class Composer:
             sources = (Source(alias=part.alias, table=tables[0]),)
         outputs = Outputs(self.question, self.model, part, shape)
         changes = outputs.fields()
+        uses = part.uses
+        near = next((one for one in part.filters if one.op == "near"), None)
+        if near is not None:
+            # The rows that give the place are all of them: the conventions are for the outer query.
+            uses = [use.model_copy(update={"source": source.alias}) for use in part.uses for source in sources]
+            label = self.model.entities[near.target].label
+            part.notes.append(
+                f"the position of {near.words} is that of the rows that name it as their {label}, from the first to the last"
+            )
         plan = Plan(
             sources=sources,
             combine="union" if len(sources) > 1 else "single",
             filters=tuple([*part.filters, *outputs.filters]),
-            conventions=tuple(part.uses),
+            conventions=tuple(uses),
             notes=tuple([*part.notes, *outputs.notes]),
             subject=shape.entity or self.model.families[part.family].subject,
             **changes,

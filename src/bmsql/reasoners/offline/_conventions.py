@@ -20,9 +20,15 @@ def settle(
     filters: Sequence[Filter],
     model: SemanticModel,
     rules: RuleBook,
+    *,
+    linking: bool = False,
 ) -> list[ConventionUse]:
-    """The uses as they are meant: one threshold a role, look-ups judged instead of filtered."""
+    """The uses as they are meant: one threshold a role, look-ups judged instead of filtered.
+
+    `linking`: the rows only link others, as tests that link genes to a disease.
+    """
     settled = _one_threshold(list(uses), rules)
+    settled = _assumed(settled, question, family, shape, filters, model, rules, linking)
     settled = _ranked(settled, question, family, shape, filters, model, rules)
     settled = _directions(settled, question, family, shape, rules)
     if is_lookup(family, filters, model):
@@ -76,6 +82,45 @@ def _one_threshold(uses: list[ConventionUse], rules: RuleBook) -> list[Conventio
             general = max(implied, key=lambda use: len(rules[use.rule].words))
             dropped.append(general)
     return [use for use in uses if not any(use is other for other in dropped)]
+
+
+def _assumed(
+    uses: list[ConventionUse],
+    question: Question,
+    family: str,
+    shape: Shape,
+    filters: Sequence[Filter],
+    model: SemanticModel,
+    rules: RuleBook,
+    linking: bool,
+) -> list[ConventionUse]:
+    """`PSP SMR genes` are the significant ones: what a family implies where nothing else is said."""
+    spec = model.families[family]
+    name = spec.assume
+    if not name or name not in rules or is_lookup(family, filters, model):
+        return uses
+    rule = rules[name]
+    roles = {rule.role, *(rules[other].role for names in rule.companions.values() for other in names if other in rules)}
+    if any(rules[use.rule].kind == "threshold" and rules[use.rule].role in roles and use.mode != "implied" for use in uses):
+        return uses
+    if any(rules[use.rule].kind == "threshold" and rules[use.rule].role == rule.role for use in uses):
+        return uses
+    if any(one.op != "match" and one.target not in _places(family, model) for one in filters):
+        return uses
+    rows = not linking and (shape.entity in ("", spec.subject) or shape.intent == "count" and not shape.counted)
+    if rows or question.has("all"):
+        return uses
+    return [*uses, ConventionUse(rule=name, mode="implied", words="")]
+
+
+def _places(family: str, model: SemanticModel) -> set[str]:
+    """Roles and entities that only say where, on which nothing about significance is stated."""
+    found: set[str] = set()
+    for name, entity in model.entities.items():
+        recipe = entity.match.get(family)
+        if recipe and recipe.builds:
+            found |= {name, *(role for pair in recipe.builds.values() for role in pair)}
+    return found
 
 
 def _ranked(

@@ -11,6 +11,7 @@ from bmsql.semantic import SemanticModel
 
 _WEIGHTS = {"hint": 2.6, "mention": 2.0, "attribute": 1.8, "condition": 2.0, "rule": 1.0, "noun": 1.2, "region": 2.0}
 _HARD = 1.5
+_MATTERS = 1.0
 _EXTRA_FAMILY = 2.0
 _MOST_FAMILIES = 3
 
@@ -78,11 +79,12 @@ def _voices(chunk: Chunk, model: SemanticModel, rule_families: Mapping[str, tupl
                     if sense.name in table.about or sense.name in table.covers:
                         yield "noun", table.family, 0.9
             case "attribute":
+                weak = sense.mode == "cue" or model.attributes[sense.name].weak
                 for family in model.attributes[sense.name].show:
-                    yield "attribute", family, 0.5 if model.attributes[sense.name].weak else 1.0
+                    yield "attribute", family, 0.4 if weak else 1.0
             case "condition":
                 for family in model.conditions[sense.name].where:
-                    yield "condition", family, 1.0
+                    yield "condition", family, 0.4 if model.conditions[sense.name].weak else 1.0
             case "rule":
                 for family in rule_families.get(sense.name, ()):
                     yield "rule", family, 1.0
@@ -104,11 +106,22 @@ def choose(weighted: list[Weighted], model: SemanticModel, joinable: Mapping[str
         return fits
     for size in range(2, _MOST_FAMILIES + 1):
         for families in itertools.combinations(known, size):
-            if _connected(families, joinable):
+            if _connected(families, joinable) and _each_needed(families, weighted):
                 fits.append(_fit(families, weighted, model))
     # What cannot be expressed weighs more than any preference: no part of a question is dropped.
     fits.sort(key=lambda fit: (len(fit.left_out), -fit.score))
     return fits
+
+
+def _each_needed(families: tuple[str, ...], weighted: list[Weighted]) -> bool:
+    """Whether each family alone can express something that matters."""
+    for family in families:
+        others = [other for other in families if other != family]
+        if not any(
+            item.weights.get(family, 0.0) >= _MATTERS and not any(other in item.weights for other in others) for item in weighted
+        ):
+            return False
+    return True
 
 
 def _fit(families: tuple[str, ...], weighted: list[Weighted], model: SemanticModel) -> Fit:

@@ -57,7 +57,8 @@ def _parts_of(
     entity = next((name for table in present for name in model.tables[table].about), "")
     rules = [chunk for chunk in owned[family] if chunk in question.chunked.rules]
     if not entity:
-        return [composer.part(family, _alias(family, placed), tuple(present[:1]), "", shape, owned[family], rules)]
+        alias = _alias(family, placed)
+        return [composer.part(family, alias, tuple(present[:1]), "", shape, owned[family], rules, linking=bool(placed))]
     named = [
         chunk.mention.value for chunk in owned[family]
         if chunk.mention is not None and chunk.mention.entity == entity

@@ -8,7 +8,7 @@ from typing import Any
 from bmsql.reasoners.offline._conventions import family_subject_named
 from bmsql.reasoners.offline._part import Part
 from bmsql.reasoners.offline._question import Question
-from bmsql.reasoners.offline._shape import Shape
+from bmsql.reasoners.offline._shape import Shape, counted_measure
 from bmsql.semantic import SemanticModel
 from bmsql.types import Aggregate, Filter, Order, PlanJoin, SelectItem
 
@@ -73,7 +73,7 @@ class Outputs:
         having = tuple(
             Filter(target="n", op=one.op, values=tuple(int(value) for value in one.values), words=one.words)  # type: ignore[arg-type]
             for one in self.question.numbers.comparisons
-            if one.kind == "count"
+            if one.kind == "count" and not counted_measure(self.question, one.last, self.part.family, self.model)
         )
         ranked = self.shape.intent == "rank"
         order = [Order(column="n", descending=self.shape.descending if ranked else True)]

@@ -9,6 +9,7 @@ from bmsql.conventions import RuleBook
 from bmsql.reasoners.offline._chunks import Chunk
 from bmsql.reasoners.offline._comparisons import Comparison
 from bmsql.reasoners.offline._question import Question
+from bmsql.reasoners.offline._shape import counted_measure
 from bmsql.semantic import SemanticModel
 from bmsql.types import ConventionUse, Filter, Mention
 
@@ -58,10 +59,21 @@ class PartReader:
         filters = []
         for (entity, negated), values in grouped.items():
             flat = tuple(dict.fromkeys(value for group in values for value in group))
+            if self.question.distance and self._is_placed(entity, family):
+                around = Filter(
+                    target=entity, op="near", values=(self.question.distance, *flat), words=", ".join(words[entity, negated])
+                )
+                filters.append(around)
+                continue
             filters.append(
                 Filter(target=entity, op="match", values=flat, negated=negated, words=", ".join(words[entity, negated]))
             )
         return filters
+
+    def _is_placed(self, entity: str, family: str) -> bool:
+        """Whether a distance is meant from this entity: a gene, in a family with positions."""
+        kinds = {spec.kind for spec in self.model.entities.values() if family in spec.match}
+        return self.model.entities[entity].kind == "symbol" and "region" in kinds
 
     def _is_asked(self, chunk: Chunk, family: str, chunks: Sequence[Chunk]) -> bool:
         """`Which proteins does X bind`: a kind of thing right behind the question word, of a named one."""
@@ -131,7 +143,8 @@ class PartReader:
 
     def _compared(self, family: str, one: Comparison) -> str | None:
         if one.kind == "count":
-            return None
+            measure = counted_measure(self.question, one.last, family, self.model)
+            return self.model.attributes[measure].measure[family] if measure else None
         if one.kind == "phase":
             return self._measure_in(family, "phase")
         if one.attribute is not None:

@@ -30,6 +30,10 @@ class Question:
     numbers: Numbers
     model: SemanticModel
     weighted: list[Weighted] = field(default_factory=list)
+    distances: set[int] = field(default_factory=set)
+    distance: int = 0
+    vocabulary: Vocabulary | None = None
+    quoted: list[tuple[int, int]] = field(default_factory=list)
     fit: Fit | None = None
 
     @property
@@ -51,11 +55,11 @@ class Question:
 
     def asked(self) -> Chunk | None:
         """The noun or attribute that is asked for: the first one behind a question word."""
-        start = 0
-        for index, low in enumerate(self.lows[:12]):
-            if low in _ASKING:
-                start = index
-                break
+        arrow = self.text.find("->")
+        if arrow >= 0:
+            start = next((index for index, token in enumerate(self.chunked.tokens) if token.start > arrow), 0)
+        else:
+            start = next((index for index, low in enumerate(self.lows[:12]) if low in _ASKING), 0)
         candidates = [chunk for chunk in self.chunked.chunks if self._names_something(chunk) and not self.is_compared(chunk)]
         after = [chunk for chunk in candidates if chunk.first >= start] or candidates
         if len(after) > 1 and self.chunked.tokens[after[1].first - 1].text == "(" and after[1].first - after[0].last == 1:
@@ -71,6 +75,8 @@ class Question:
             return bool(self.model.entities[chunk.mention.entity].classifies) and bool(self.families_of(chunk))
         attributes = [self.model.attributes[name] for name in chunk.names("attribute")]
         if not (chunk.names("noun") or any(attribute.entity or attribute.groups for attribute in attributes)):
+            return False
+        if not chunk.names("noun") and all(sense.mode == "cue" for sense in chunk.senses if sense.kind == "attribute"):
             return False
         return bool(self.families_of(chunk))
 
@@ -130,8 +136,10 @@ def open_question(question: str, mentions: tuple[Mention, ...], model: SemanticM
         chunk = Chunk(indices[0], indices[-1] + 1, region.start, region.end, region.text, (Sense("region", named),))
         placed.append((region, chunk))
     distance = window(text)
+    distances: set[int] = set()
     if distance:
-        taken.update(index for index, token in enumerate(tokens) if token.end > distance[1] and token.start < distance[2])
+        distances = {index for index, token in enumerate(tokens) if token.end > distance[1] and token.start < distance[2]}
+        taken |= distances
     chunked.chunks[:] = [
         chunk for chunk in chunked.chunks
         if not any(chunk.first < place.last and place.first < chunk.last for _, place in placed)
@@ -146,7 +154,8 @@ def open_question(question: str, mentions: tuple[Mention, ...], model: SemanticM
     numbers = read_numbers(chunked, vocabulary, taken)
     used = {index for one in numbers.comparisons for index in range(one.first, one.last)}
     chunked.unknown[:] = [token for token in chunked.unknown if tokens.index(token) not in used]
-    return Question(text, chunked, placed, numbers, model)
+    around = distance[0] if distance and not any(region.first for region in found) else 0
+    return Question(text, chunked, placed, numbers, model, distances=distances, distance=around, vocabulary=vocabulary)
 
 
 def without(question: Question, chunk: Chunk, kinds: frozenset[str]) -> Chunk:

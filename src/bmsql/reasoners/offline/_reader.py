@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from bmsql.conventions import RuleBook
 from bmsql.reasoners.offline._chunks import Chunk
+from bmsql.reasoners.offline._doubts import doubt
 from bmsql.reasoners.offline._families import choose, joinable_families, weigh
 from bmsql.reasoners.offline._compose import Composer
 from bmsql.reasoners.offline._question import Question, open_question
@@ -55,6 +56,10 @@ class Reader:
         if problem:
             return _abstain(problem, mentions, tuple(token.text for token in opened.chunked.unknown))
         plan = Composer(opened, self.model, self.rules, self.tables).plan()
+        if plan.answerable and plan.clarification is None:
+            problem = doubt(opened, plan, self.model)
+            if problem:
+                return _abstain(problem, mentions)
         return plan.model_copy(update={"mentions": mentions})
 
     def _missing(self, question: Question) -> str:
@@ -82,6 +87,8 @@ class Reader:
         mention = chunk.mention
         assert mention is not None
         entity = self.model.entities[mention.entity]
+        if any(value.id == mention.value for value in entity.values) and any(family in entity.match for family in families):
+            return ""  # a thing the model knows: that there is no row of it is an answer
         if entity.kind not in ("term", "name"):
             return ""
         about = {
@@ -103,7 +110,10 @@ class Reader:
         unknown = question.chunked.unknown
         if not unknown:
             return ""
-        relevant = [token for token in unknown if _in_main_clause(question, token.start)]
+        relevant = [
+            token for token in unknown
+            if _in_main_clause(question, token.start) and not _describes(question, token.start)
+        ]  # fmt: skip
         if not relevant:
             return ""
         known = sum(1 for item in question.weighted if max(item.weights.values()) > 1.1)
@@ -111,6 +121,16 @@ class Reader:
             words = ", ".join(f"'{token.text}'" for token in relevant[:5])
             return f"Not understood: {words}. The tables may not hold this; try naming a gene, SNP, drug, disease or measure."
         return ""
+
+
+def _describes(question: Question, place: int) -> bool:
+    """Whether an unknown word only describes a symbol behind it: `the glucocorticoid receptor gene NR3C1`."""
+    index = next(number for number, token in enumerate(question.chunked.tokens) if token.start >= place)
+    starts = {
+        chunk.first for chunk in question.chunked.mentions
+        if chunk.mention and question.model.entities[chunk.mention.entity].kind == "symbol" and chunk.mention.method != "unlinked"
+    }  # fmt: skip
+    return any(index + gap in starts for gap in range(1, 4))
 
 
 def _in_main_clause(question: Question, place: int) -> bool:

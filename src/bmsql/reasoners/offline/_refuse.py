@@ -18,6 +18,8 @@ def refuse(question: Question, model: SemanticModel, vocabulary: Vocabulary) -> 
     lows = question.lows
     if question.chunked.of("abuse"):
         return "The question asks about the program itself or tries to change what it does, not about the data."
+    if question.chunked.of("chatter"):
+        return "The question is not about the data."
     table_names = {name.lower() for name in model.tables}
     for position, low in enumerate(lows):
         strong, weak = low in vocabulary.hostile[0], low in vocabulary.hostile[1]

@@ -48,13 +48,21 @@ def shape_of(question: Question, family: str, model: SemanticModel) -> Shape:
     singular = singular or bool(set(question.text.lower().split()) & {"single"}) or _which_one(question)
     limit = question.numbers.limit
     counts, group = question.has("count"), _group(question, family, model)
+    if question.has("bonferroni") and not any(chunk.first <= 1 for chunk in question.chunked.english("count")):
+        counts = False  # the number of tests is what is corrected for
     superlative = _superlative(question, family, model)
     most = question.chunked.english("most", "fewest")
     if question.has("average"):
         measure = next((name for name in attributes if family in model.attributes[name].measure), "")
         if measure:
             return Shape("count", entity, attributes, measure=measure, aggregate="avg", asked=asked, group=group)
+    if counts and family_subject_named_in(question, family, model) and any(
+        family in model.attributes[name].show for name in attributes
+    ):
+        return Shape("list", entity, attributes, singular=singular, asked=asked)
     having = next((one for one in question.numbers.comparisons if one.kind == "count" and one.noun is not None), None)
+    if having is not None and counted_measure(question, having.last, family, model):
+        having = None
     if having is not None and having.noun is not None and not counts:
         group = group or entity
         counted = _entity(having.noun, family, model)
@@ -67,7 +75,7 @@ def shape_of(question: Question, family: str, model: SemanticModel) -> Shape:
             return Shape(
                 "rank", entity, attributes, measure=measure, descending=descending, limit=own_limit, singular=singular, asked=asked
             )
-    ranks_groups = most and not superlative or _ranks_by_number(question)
+    ranks_groups = most and not superlative or _ranks_by_number(question) or _most_significant_of(question, family, model, entity)
     if ranks_groups and entity:
         counted, count_rows = _counted(question, family, model, entity)
         if counted != entity or count_rows:
@@ -156,6 +164,10 @@ def _superlative(question: Question, family: str, model: SemanticModel) -> tuple
         for name in chunk.names("attribute"):
             if model.attributes[name].measure.get(family) and not chunk.mention and chunk.text.lower().startswith(("most ", "fewest ")):
                 return name, chunk.text.lower().startswith("most"), True
+    for chunk in question.chunked.english("most", "fewest"):
+        measure = counted_measure(question, chunk.last, family, model)
+        if measure:
+            return measure, chunk.is_english("most"), True
     for chunk in question.chunked.english("smallest", "largest", "most", "fewest"):
         for other in question.chunked.chunks:
             gap = other.first - chunk.last
@@ -175,6 +187,47 @@ def _superlative(question: Question, family: str, model: SemanticModel) -> tuple
         if attribute and family in attribute.measure:
             return "approval", word.is_english("largest"), False
     return None
+
+
+def counted_measure(question: Question, first: int, family: str, model: SemanticModel) -> str:
+    """`the most trade names`, `more than 15 linked targets`: the attribute that holds this number."""
+    if question.vocabulary is None:
+        return ""
+    lows = question.lows
+    for skip in range(3):
+        for length in (3, 2, 1):
+            words = lows[first + skip : first + skip + length]
+            if len(words) < length:
+                continue
+            found = question.vocabulary.main.match(["number", "of", *words], 0)
+            if found is None or found[0] != length + 2:
+                continue
+            for sense in found[1]:
+                if sense.kind == "attribute" and family in model.attributes[sense.name].measure:
+                    return sense.name
+    return ""
+
+
+def family_subject_named_in(question: Question, family: str, model: SemanticModel) -> bool:
+    """Whether a question about one-row subjects names the subject, so that a count is looked up."""
+    spec = model.families[family]
+    return not spec.exploded and any(
+        chunk.mention is not None
+        and (chunk.mention.entity == spec.subject or model.entities[chunk.mention.entity].same_as == spec.subject)
+        for chunk in question.chunked.mentions
+    )
+
+
+def _most_significant_of(question: Question, family: str, model: SemanticModel, entity: str) -> bool:
+    """`Which chromosome harbours the most significant SNPs`: most SNPs, as another thing is asked for."""
+    if not entity or entity == model.families[family].subject:
+        return False
+    for chunk in question.chunked.english("best"):
+        if chunk.text.lower().startswith("most significant"):
+            following = next((other for other in question.chunked.chunks if 0 <= other.first - chunk.last <= 2 and other.names("noun")), None)
+            if following is not None and model.families[family].subject in following.names("noun"):
+                return following.text.lower().endswith("s")
+    return False
 
 
 def _ranked_by(question: Question, family: str, model: SemanticModel) -> str:
@@ -239,7 +292,7 @@ def _group(question: Question, family: str, model: SemanticModel) -> str:
 
 def _counted(question: Question, family: str, model: SemanticModel, other_than: str) -> tuple[str, bool]:
     """The entity that is counted, or that rows themselves are."""
-    cues = question.chunked.english("count", "most", "fewest")
+    cues = question.chunked.english("count", "most", "fewest", "best")
     for cue in cues:
         for chunk in question.chunked.chunks:
             if chunk.first < cue.last or chunk.first - cue.last > 6:

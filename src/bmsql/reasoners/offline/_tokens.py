@@ -18,6 +18,17 @@ _TOKEN = re.compile(
     r"|(?P<stop>[.;:?!,()\"\u201c\u201d])"
 )
 _SPACES = re.compile(r"\s+")
+_SMALL = {
+    word: number
+    for number, word in enumerate(
+        "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen"
+        " nineteen twenty".split(),
+        start=1,
+    )
+}
+_SCALES = {"thousand": 1_000, "million": 1_000_000}
+_CHROMOSOME_WORD = re.compile(rf"\b(chromosome|chr)\s({'|'.join(sorted(_SMALL, key=len, reverse=True))})\b", re.IGNORECASE)
+_SCALED_WORD = re.compile(rf"\b({'|'.join(_SMALL)}|[\d.,]*\d)\s(thousand|million)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -36,7 +47,15 @@ def clean(text: str) -> str:
     text = text.replace("\u2019", "'").replace("\u2018", "'").replace("\u02bc", "'")
     for dash in _DASHES:
         text = text.replace(dash, "-")
-    return _SPACES.sub(" ", text).strip()
+    text = _SPACES.sub(" ", text).strip()
+    text = _CHROMOSOME_WORD.sub(lambda match: f"{match.group(1)} {_SMALL[match.group(2).lower()]}", text)
+    return _SCALED_WORD.sub(_scaled, text)
+
+
+def _scaled(match: re.Match[str]) -> str:
+    amount = match.group(1).lower()
+    value = float(_SMALL[amount]) if amount in _SMALL else float(amount.replace(",", ""))
+    return f"{round(value * _SCALES[match.group(2).lower()])}"
 
 
 def tokenise(text: str) -> list[Token]:

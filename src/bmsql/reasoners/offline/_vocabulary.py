@@ -89,6 +89,23 @@ def english() -> dict[str, Any]:
     return data
 
 
+def _column_words(model: SemanticModel) -> Iterable[tuple[str, str]]:
+    """Column names as people who know the tables type them, with the attribute that shows them."""
+    owners: dict[str, str] = {}
+    for name, attribute in model.attributes.items():
+        for role in (*attribute.measure.values(), *attribute.test.values()):
+            owners.setdefault(role, name)
+    for name, attribute in model.attributes.items():
+        for family, roles in attribute.show.items():
+            for role in roles:
+                if role not in model.families[family].show:
+                    owners.setdefault(role, name)
+    for table in model.tables.values():
+        for column, spec in table.columns.items():
+            if spec.role in owners and len(column) > _LONGEST_ABBREVIATION:
+                yield column, owners[spec.role]
+
+
 class Vocabulary:
     """The phrases of one semantic model and rule book.
 
@@ -109,6 +126,10 @@ class Vocabulary:
         for name, attribute in model.attributes.items():
             for words in attribute.words:
                 self.main.add(words, Sense("attribute", name, "groups" if attribute.groups else ""))
+            for words in attribute.cues:
+                self.main.add(words, Sense("attribute", name, "cue"))
+        for column, name in _column_words(model):
+            self.main.add(column, Sense("attribute", name))
         for name, condition in model.conditions.items():
             for words in condition.words:
                 self.main.add(words, Sense("condition", name))

@@ -28,7 +28,7 @@ class Findings(NamedTuple):
     arrays: frozenset[int]
 
 
-def analyse(tree: exp.Expression, source: Source, catalog: Catalog, policy: Policy) -> Findings:
+def analyse(tree: exp.Expr, source: Source, catalog: Catalog, policy: Policy) -> Findings:
     """Check a faithful tree of `source`; the tree is not changed."""
     context = Context(source, catalog, policy)
     typer = Typer(context, tree)

@@ -20,11 +20,14 @@ _WRAPPERS = (exp.Distinct, exp.Order, exp.Limit, exp.IgnoreNulls, exp.RespectNul
 _REGEX = ("REGEXP_CONTAINS", "REGEXP_EXTRACT", "REGEXP_SUBSTR", "REGEXP_EXTRACT_ALL", "REGEXP_INSTR", "REGEXP_REPLACE")
 
 
-def call_type(typer: Typer, node: exp.Expression, env: Env, prefix: str = "") -> Type:
+def call_type(typer: Typer, node: exp.Expr, env: Env, prefix: str = "") -> Type:
     """The type of a call, after checking it."""
     name = prefix + node.name.upper() if isinstance(node, exp.Anonymous) else ""
-    if name in ("STRUCT",):
-        fields = tuple((item.alias_or_name if isinstance(item, (exp.Alias, exp.Column)) else "", typer.type_of(item, env)) for item in node.expressions)
+    if name == "STRUCT":
+        fields = tuple(
+            (item.alias_or_name if isinstance(item, (exp.Alias, exp.Column)) else "", typer.type_of(item, env))
+            for item in node.expressions
+        )
         return Type(STRUCT, fields=fields)
     if name in ("OFFSET", "ORDINAL", "SAFE_OFFSET", "SAFE_ORDINAL"):
         return typer.type_of(node.expressions[0], env) if node.expressions else UNKNOWN
@@ -32,7 +35,12 @@ def call_type(typer: Typer, node: exp.Expression, env: Env, prefix: str = "") ->
     if function is None:
         return _not_a_call(typer, node, env)
     if function.kind == "window" and env.inside != "over":
-        typer.context.problem_at(node, "window-without-over", f"{name} is a window function and needs OVER (...).", f"Write {name}(...) OVER (ORDER BY ...).")
+        typer.context.problem_at(
+            node,
+            "window-without-over",
+            f"{name} is a window function and needs OVER (...).",
+            f"Write {name}(...) OVER (ORDER BY ...).",
+        )
     aggregate = function.kind == "aggregate" and env.inside != "over"
     inner = env._replace(inside="", aliases=env.aliases and not aggregate)
     if aggregate:
@@ -42,7 +50,7 @@ def call_type(typer: Typer, node: exp.Expression, env: Env, prefix: str = "") ->
     return _check_arguments(typer, node, function, inner)
 
 
-def _not_a_call(typer: Typer, node: exp.Expression, env: Env) -> Type:
+def _not_a_call(typer: Typer, node: exp.Expr, env: Env) -> Type:
     # Unknown functions are the guard's business; its arguments are checked all the same.
     for child in node.iter_expressions():
         if not isinstance(child, exp.Identifier):
@@ -50,18 +58,25 @@ def _not_a_call(typer: Typer, node: exp.Expression, env: Env) -> Type:
     return UNKNOWN
 
 
-def _enter_aggregate(typer: Typer, node: exp.Expression, name: str, env: Env) -> Env:
+def _enter_aggregate(typer: Typer, node: exp.Expr, name: str, env: Env) -> Env:
     if env.inside == "aggregate":
-        typer.context.problem_at(node, "nested-aggregate", f"{name} stands inside another aggregate function.", "Compute the inner one in a subquery.")
+        typer.context.problem_at(
+            node,
+            "nested-aggregate",
+            f"{name} stands inside another aggregate function.",
+            "Compute the inner one in a subquery.",
+        )
     elif not env.aggregates:
         better = "Use HAVING, or a subquery." if env.clause == "WHERE" else "Compute it in a subquery."
-        typer.context.problem_at(node, "aggregate-not-allowed", f"The aggregate function {name} is not allowed in {env.clause}.", better)
+        typer.context.problem_at(
+            node, "aggregate-not-allowed", f"The aggregate function {name} is not allowed in {env.clause}.", better
+        )
     else:
         env.scope.aggregated = True
     return env._replace(inside="aggregate", aliases=False)
 
 
-def _check_arguments(typer: Typer, node: exp.Expression, function: _functions.Function, env: Env) -> Type:
+def _check_arguments(typer: Typer, node: exp.Expr, function: _functions.Function, env: Env) -> Type:
     context, name = typer.context, function.name
     arguments, distinct, orders = _unwrap(typer, node, env)
     if distinct and function.kind == "scalar":
@@ -74,59 +89,97 @@ def _check_arguments(typer: Typer, node: exp.Expression, function: _functions.Fu
         for argument in arguments:
             typer.type_of(argument.expression if isinstance(argument, (exp.Kwarg, exp.PropertyEQ)) else argument, env)
         return function.signatures[0].result
-    count = len(arguments)
-    by_count = [signature for signature in function.signatures if signature.accepts_count(count)]
-    if not by_count or (name == "COUNT" and count != 1):
-        usage = "COUNT(*), COUNT(x) or COUNT(DISTINCT x)" if name == "COUNT" else function.usage()
-        plural = "argument" if count == 1 else "arguments"
-        context.problem_at(node, "argument-count", f"{name} does not take {count} {plural}.", f"Use {usage}.")
-        for argument in arguments:
-            if not isinstance(argument, exp.Column):
-                typer.type_of(argument, env)
+    signatures = _by_count(typer, node, function, arguments, env)
+    if not signatures:
         return function.signatures[0].result if len(function.signatures) == 1 else UNKNOWN
-    kinds = _argument_types(typer, arguments, by_count, name, env)
-    if kinds is None:
+    kinds = _argument_types(typer, arguments, signatures, name, env)
+    if kinds is None or _wrong_values(typer, node, name, arguments, kinds):
         return UNKNOWN
+    return _match(typer, node, function, signatures, arguments, kinds)
+
+
+def _by_count(
+    typer: Typer, node: exp.Expr, function: _functions.Function, arguments: list[exp.Expr], env: Env
+) -> list[_functions.Signature]:
+    """The signatures that take so many arguments, with a problem when there is none."""
+    count, name = len(arguments), function.name
+    found = [signature for signature in function.signatures if signature.accepts_count(count)]
+    if found and not (name == "COUNT" and count != 1):
+        return found
+    usage = "COUNT(*), COUNT(x) or COUNT(DISTINCT x)" if name == "COUNT" else function.usage()
+    plural = "argument" if count == 1 else "arguments"
+    typer.context.problem_at(node, "argument-count", f"{name} does not take {count} {plural}.", f"Use {usage}.")
+    for argument in arguments:
+        # A bare name may be a date part here, so it is no missing column.
+        if not isinstance(argument, exp.Column):
+            typer.type_of(argument, env)
+    return []
+
+
+def _wrong_values(typer: Typer, node: exp.Expr, name: str, arguments: list[exp.Expr], kinds: list[Type]) -> bool:
+    """Whether an argument of the right type is still refused: not written out, an array, a wrong part."""
+    context = typer.context
     constant = CONSTANT_ARGUMENTS.get(name)
-    if constant is not None and constant < count and arguments[constant].find(exp.Column) is not None:
-        context.problem_at(arguments[constant], "constant-argument", f"Argument {constant + 1} of {name} must be written out.", "Use a literal.")
-        return UNKNOWN
+    if constant is not None and constant < len(arguments) and arguments[constant].find(exp.Column) is not None:
+        message = f"Argument {constant + 1} of {name} must be written out."
+        context.problem_at(arguments[constant], "constant-argument", message, "Use a literal.")
+        return True
     if name == "ARRAY_AGG" and kinds[0].kind == ARRAY:
-        context.problem_at(node, "argument-type", "ARRAY_AGG does not take an ARRAY.", "Use ARRAY_CONCAT_AGG, or UNNEST it first.")
-        return UNKNOWN
-    part = next((unit for argument in arguments[1:] if (unit := _unit(argument))), "")
-    mismatch = part_mismatch(name, part, kinds[0]) if part and name.endswith(("_ADD", "_SUB", "_DIFF", "_TRUNC")) else ""
-    if mismatch:
-        context.problem_at(node, "date-part", mismatch, "Use another part, or CAST to DATE, DATETIME or TIMESTAMP.")
-        return UNKNOWN
+        hint = "Use ARRAY_CONCAT_AGG, or UNNEST it first."
+        context.problem_at(node, "argument-type", "ARRAY_AGG does not take an ARRAY.", hint)
+        return True
+    if name.endswith(("_ADD", "_SUB", "_DIFF", "_TRUNC")):
+        part = next((unit for argument in arguments[1:] if (unit := _unit(argument))), "")
+        mismatch = part_mismatch(name, part, kinds[0]) if part else ""
+        if mismatch:
+            context.problem_at(node, "date-part", mismatch, "Use another part, or CAST to DATE, DATETIME or TIMESTAMP.")
+            return True
+    return False
+
+
+def _match(
+    typer: Typer,
+    node: exp.Expr,
+    function: _functions.Function,
+    signatures: list[_functions.Signature],
+    arguments: list[exp.Expr],
+    kinds: list[Type],
+) -> Type:
+    """The result of the signature that the types fit, with a problem when there is none."""
     literals = [is_literal(argument) for argument in arguments]
-    results = [result for signature in by_count if (result := _functions.call(signature, kinds, literals)) is not None]
-    if results:
-        exact = [r for s, r in zip(by_count, results, strict=False) if kinds and s.parameters and s.parameters[0].type == kinds[0]]
-        if any(kind.unknown for kind in kinds) and len(set(results)) > 1:
+    matches = [
+        (signature, result)
+        for signature in signatures
+        if (result := _functions.call(signature, kinds, literals)) is not None
+    ]
+    if matches:
+        if any(kind.unknown for kind in kinds) and len({result for _, result in matches}) > 1:
             return UNKNOWN
-        return exact[0] if len(results) == len(by_count) and exact else results[0]
+        exact = [result for signature, result in matches if kinds and signature.parameters[0].type == kinds[0]]
+        return (exact or [result for _, result in matches])[0]
     shown = ", ".join(str(kind) if not kind.unknown else "?" for kind in kinds)
     hint = f"Use {function.usage()}."
-    if name in ("SUM", "AVG") and kinds[0].kind == "BOOL":
+    if function.name in ("SUM", "AVG") and kinds[0].kind == "BOOL":
         hint = "Use COUNTIF(condition)."
-    elif "STRING" in (kind.kind for kind in kinds) and name not in _REGEX:
+    elif "STRING" in (kind.kind for kind in kinds) and function.name not in _REGEX:
         hint += " Convert a text with SAFE_CAST(x AS FLOAT64)."
     elif kinds and kinds[0].numeric:
         hint += " Convert a number with CAST(x AS STRING)."
-    context.problem_at(node, "argument-type", f"{name} does not take ({shown}).", hint)
+    typer.context.problem_at(node, "argument-type", f"{function.name} does not take ({shown}).", hint)
     return UNKNOWN
 
 
 def _argument_types(
-    typer: Typer, arguments: list[exp.Expression], signatures: list[_functions.Signature], name: str, env: Env
+    typer: Typer, arguments: list[exp.Expr], signatures: list[_functions.Signature], name: str, env: Env
 ) -> list[Type] | None:
     kinds: list[Type] = []
     for index, argument in enumerate(arguments):
         if all(s.parameter(index).type.kind == PART for s in signatures):
             problem = _part_problem(name, argument)
             if problem:
-                typer.context.problem_at(argument, "date-part", problem, f"Write the part as a word, as in {name}(x, MONTH).")
+                typer.context.problem_at(
+                    argument, "date-part", problem, f"Write the part as a word, as in {name}(x, MONTH)."
+                )
                 return None
             kinds.append(Type(PART))
         elif isinstance(argument, exp.Star):
@@ -140,13 +193,13 @@ def _argument_types(
     return kinds
 
 
-def _unit(argument: exp.Expression) -> str:
+def _unit(argument: exp.Expr) -> str:
     if isinstance(argument, exp.Interval) and isinstance(argument.args.get("unit"), exp.Var):
-        return argument.args["unit"].name.upper()
+        return str(argument.args["unit"].name).upper()
     return argument.name.upper() if isinstance(argument, exp.Column) and argument.name.upper() in PARTS else ""
 
 
-def _part_problem(function: str, argument: exp.Expression) -> str:
+def _part_problem(function: str, argument: exp.Expr) -> str:
     if isinstance(argument, exp.Anonymous) and argument.name.upper() == "WEEK":
         return ""
     if isinstance(argument, (exp.Column, exp.Var)) and not argument.args.get("table"):
@@ -154,13 +207,11 @@ def _part_problem(function: str, argument: exp.Expression) -> str:
     return f"{function} takes a part such as MONTH here, not {argument.sql(dialect='bigquery')}."
 
 
-def _unwrap(
-    typer: Typer, node: exp.Expression, env: Env
-) -> tuple[list[exp.Expression], bool, list[exp.Expression]]:
+def _unwrap(typer: Typer, node: exp.Expr, env: Env) -> tuple[list[exp.Expr], bool, list[exp.Expr]]:
     """The arguments of a call without DISTINCT, ORDER BY, LIMIT, IGNORE NULLS and HAVING MAX."""
-    arguments: list[exp.Expression] = []
+    arguments: list[exp.Expr] = []
     distinct = False
-    orders: list[exp.Expression] = []
+    orders: list[exp.Expr] = []
     for argument in node.expressions:
         inner = argument
         while isinstance(inner, _WRAPPERS):
@@ -180,16 +231,15 @@ def _unwrap(
     return arguments, distinct, orders
 
 
-def _check_distinct_order(typer: Typer, node: exp.Expression, arguments: list[exp.Expression], orders: list[exp.Expression]) -> None:
+def _check_distinct_order(typer: Typer, node: exp.Expr, arguments: list[exp.Expr], orders: list[exp.Expr]) -> None:
     texts = [argument.sql(dialect="bigquery").lower() for argument in arguments]
     for order in orders:
         if order.sql(dialect="bigquery").lower() not in texts:
-            typer.context.problem_at(
-                order, "distinct-order", f"{node.name.upper()} with DISTINCT can only be ordered by its own argument.", "Order by the argument, or drop DISTINCT."
-            )  # fmt: skip
+            message = f"{node.name.upper()} with DISTINCT can only be ordered by its own argument."
+            typer.context.problem_at(order, "distinct-order", message, "Order by the argument, or drop DISTINCT.")
 
 
-def window_type(typer: Typer, node: exp.Expression, env: Env) -> Type:
+def window_type(typer: Typer, node: exp.Expr, env: Env) -> Type:
     """The type of `f(...) OVER (...)`, after checking it and its window."""
     context = typer.context
     call = node.this
@@ -198,10 +248,21 @@ def window_type(typer: Typer, node: exp.Expression, env: Env) -> Type:
     name = call.name.upper() if isinstance(call, exp.Anonymous) else call.sql(dialect="bigquery").partition("(")[0]
     function = _functions.functions().get(name)
     if env.inside == "aggregate":
-        context.problem_at(node, "window-in-aggregate", "A window function cannot be the argument of an aggregate function.", "Compute it in a subquery.")
+        context.problem_at(
+            node,
+            "window-in-aggregate",
+            "A window function cannot be the argument of an aggregate function.",
+            "Compute it in a subquery.",
+        )
     elif not env.windows:
-        better = "Use QUALIFY, or filter in an outer query." if env.clause in ("WHERE", "HAVING") else "Compute it in a subquery."
-        context.problem_at(node, "window-not-allowed", f"The window function {name} is not allowed in {env.clause}.", better)
+        better = (
+            "Use QUALIFY, or filter in an outer query."
+            if env.clause in ("WHERE", "HAVING")
+            else "Compute it in a subquery."
+        )
+        context.problem_at(
+            node, "window-not-allowed", f"The window function {name} is not allowed in {env.clause}.", better
+        )
     if function is not None and function.kind == "scalar":
         context.problem_at(node, "over", f"{name} is no aggregate or window function, so it takes no OVER.")
     inner = env._replace(inside="", windows=False)
@@ -213,22 +274,42 @@ def window_type(typer: Typer, node: exp.Expression, env: Env) -> Type:
             typer.type_of(ordered.this, inner)
     alias = node.args.get("alias")
     if alias is not None and alias.name.lower() not in env.scope.windows:
-        context.problem_at(node, "unknown-window", f"There is no window named {alias.name}.", "Define it in the WINDOW clause.")
+        context.problem_at(
+            node, "unknown-window", f"There is no window named {alias.name}.", "Define it in the WINDOW clause."
+        )
     if name in NEEDS_ORDER and order is None and alias is None:
-        context.problem_at(node, "window-order", f"{name} needs ORDER BY in its OVER clause.", f"Write {name}(...) OVER (... ORDER BY ...).")
-    if order is not None and isinstance(call, exp.Anonymous) and any(a.find(exp.Distinct) for a in call.expressions if isinstance(a, _WRAPPERS)):
+        context.problem_at(
+            node,
+            "window-order",
+            f"{name} needs ORDER BY in its OVER clause.",
+            f"Write {name}(...) OVER (... ORDER BY ...).",
+        )
+    if (
+        order is not None
+        and isinstance(call, exp.Anonymous)
+        and any(a.find(exp.Distinct) for a in call.expressions if isinstance(a, _WRAPPERS))
+    ):
         context.problem_at(node, "window-order", "A window with DISTINCT takes no ORDER BY.")
     return typer.type_of(call, inner._replace(inside="over"))
 
 
-def check_regex(typer: Typer, node: exp.Expression) -> None:
+def check_regex(typer: Typer, node: exp.Expr) -> None:
     """Record a problem when a constant pattern is no RE2 pattern."""
     name = node.name.upper()
     if name not in _REGEX or len(node.expressions) < 2:
         return
     pattern = node.expressions[1]
-    if not isinstance(pattern, (exp.Literal, exp.RawString)) or (isinstance(pattern, exp.Literal) and not pattern.is_string):
+    if not isinstance(pattern, (exp.Literal, exp.RawString)) or (
+        isinstance(pattern, exp.Literal) and not pattern.is_string
+    ):
         return
-    problem = pattern_problem(str(pattern.this), one_group=name in ("REGEXP_EXTRACT", "REGEXP_SUBSTR", "REGEXP_EXTRACT_ALL", "REGEXP_INSTR"))
+    problem = pattern_problem(
+        str(pattern.this), one_group=name in ("REGEXP_EXTRACT", "REGEXP_SUBSTR", "REGEXP_EXTRACT_ALL", "REGEXP_INSTR")
+    )
     if problem:
-        typer.context.problem_at(pattern, "regex", f"The pattern is no valid RE2 expression: {problem}.", "RE2 has no look-around and no backreferences.")
+        typer.context.problem_at(
+            pattern,
+            "regex",
+            f"The pattern is no valid RE2 expression: {problem}.",
+            "RE2 has no look-around and no backreferences.",
+        )

@@ -28,7 +28,7 @@ class Context:
         if found not in self.problems:
             self.problems.append(found)
 
-    def problem_at(self, node: exp.Expression, code: str, message: str, suggestion: str = "") -> None:
+    def problem_at(self, node: exp.Expr, code: str, message: str, suggestion: str = "") -> None:
         """Record a problem at a node."""
         self.problem(code, message, *span(node, self.source), suggestion)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bmsql.sql._analysis._typer import Typer
 
 
-def add_from(select: exp.Expression, scope: Scope, typer: Typer) -> None:
+def add_from(select: exp.Expr, scope: Scope, typer: Typer) -> None:
     """Add the FROM item and the joins of a SELECT to its scope, checking the conditions."""
     source = arg(select, "from")
     if source is None:
@@ -26,7 +26,7 @@ def add_from(select: exp.Expression, scope: Scope, typer: Typer) -> None:
         _add_join(join, scope, typer)
 
 
-def _add_join(join: exp.Expression, scope: Scope, typer: Typer) -> None:
+def _add_join(join: exp.Join, scope: Scope, typer: Typer) -> None:
     before = list(scope.relations)
     _add_item(join.this, scope, typer)
     added = [relation for relation in scope.relations if relation not in before]
@@ -34,9 +34,13 @@ def _add_join(join: exp.Expression, scope: Scope, typer: Typer) -> None:
     kind = " ".join(word for word in (join.side, join.kind) if word)
     on, using = join.args.get("on"), join.args.get("using")
     if join.method:
-        context.problem_at(join, "join-method", f"{join.method} JOIN is not supported.", "Write JOIN ... USING (column).")
+        context.problem_at(
+            join, "join-method", f"{join.method} JOIN is not supported.", "Write JOIN ... USING (column)."
+        )
     if join.kind in ("SEMI", "ANTI") or join.side in ("SEMI", "ANTI"):
-        context.problem_at(join, "join-kind", f"{kind} JOIN is not supported.", "Use WHERE [NOT] EXISTS (SELECT 1 FROM ...).")
+        context.problem_at(
+            join, "join-kind", f"{kind} JOIN is not supported.", "Use WHERE [NOT] EXISTS (SELECT 1 FROM ...)."
+        )
     unnest = all(relation.unnest for relation in added)
     if on is None and not using:
         if join.kind != "CROSS" and not unnest and not _follows_comma(join, context):
@@ -47,7 +51,9 @@ def _add_join(join: exp.Expression, scope: Scope, typer: Typer) -> None:
             )  # fmt: skip
         return
     if join.kind == "CROSS":
-        context.problem_at(join.this, "cross-join-with-on", "CROSS JOIN takes no ON or USING.", "Write JOIN ... ON, or drop ON.")
+        context.problem_at(
+            join.this, "cross-join-with-on", "CROSS JOIN takes no ON or USING.", "Write JOIN ... ON, or drop ON."
+        )
     if using:
         _merge(using, before, added, scope, context)
     if on is not None:
@@ -61,19 +67,22 @@ def _add_join(join: exp.Expression, scope: Scope, typer: Typer) -> None:
             )
 
 
-def _follows_comma(join: exp.Expression, context: Context) -> bool:
+def _follows_comma(join: exp.Join, context: Context) -> bool:
     """Whether the item was joined by a comma: the tree does not tell it from JOIN."""
     start, _ = span(join.this, context.source)
     tokens = context.source.tokens
     index = context.source.by_start.get(start)
     if index is None:
         return True
-    while index > 0 and tokens[index - 1].text == "(" or (index > 0 and tokens[index - 1].upper in ("SELECT", "WITH", "DISTINCT", "UNNEST")):
+    opening = ("(", "SELECT", "WITH", "DISTINCT", "UNNEST")
+    while index > 0 and (tokens[index - 1].upper or tokens[index - 1].text) in opening:
         index -= 1
     return index > 0 and tokens[index - 1].text == ","
 
 
-def _merge(using: list[exp.Expression], before: list[Relation], added: list[Relation], scope: Scope, context: Context) -> None:
+def _merge(
+    using: list[exp.Expr], before: list[Relation], added: list[Relation], scope: Scope, context: Context
+) -> None:
     for identifier in using:
         name = identifier.name.lower()
         sides: list[Type] = []
@@ -84,14 +93,17 @@ def _merge(using: list[exp.Expression], before: list[Relation], added: list[Rela
             elif not any(relation.columns is None for relation in side):
                 items = ", ".join(relation.name for relation in side if relation.name) or "the other side"
                 context.problem_at(identifier, "unknown-column", f"USING: {items} has no column {identifier.name}.")
-        if len(sides) == 2 and common(*sides) is None:
+        if len(sides) == 2 and common(sides[0], sides[1]) is None:
             context.problem_at(
-                identifier, "type-mismatch", f"USING ({identifier.name}) compares {sides[0]} with {sides[1]}.", "Join with ON and a CAST."
+                identifier,
+                "type-mismatch",
+                f"USING ({identifier.name}) compares {sides[0]} with {sides[1]}.",
+                "Join with ON and a CAST.",
             )
         scope.merged[name] = sides[0] if sides else UNKNOWN
 
 
-def _has_equality(on: exp.Expression, before: list[Relation], added: list[Relation], typer: Typer) -> bool:
+def _has_equality(on: exp.Expr, before: list[Relation], added: list[Relation], typer: Typer) -> bool:
     """Whether some conjunct equates something of the left side with something of the right."""
     stack = [on]
     while stack:
@@ -108,23 +120,26 @@ def _has_equality(on: exp.Expression, before: list[Relation], added: list[Relati
     return False
 
 
-def _add_item(item: exp.Expression, scope: Scope, typer: Typer) -> None:
+def _add_item(item: exp.Expr, scope: Scope, typer: Typer) -> None:
     relation = _relation(item, scope, typer)
     if relation is not None:
         if relation.name and scope.relation(relation.folded) is not None:
             typer.context.problem_at(
-                item, "duplicate-alias", f"The FROM clause has the name {relation.name} twice.", "Give one another alias."
+                item,
+                "duplicate-alias",
+                f"The FROM clause has the name {relation.name} twice.",
+                "Give one another alias.",
             )
         scope.relations.append(_pivoted(item, relation, scope, typer))
         if isinstance(item, exp.Unnest) and item.args.get("offset"):
             offset = item.args["offset"]
-            name = offset.name if isinstance(offset, exp.Expression) else "offset"
+            name = offset.name if isinstance(offset, exp.Expr) else "offset"
             scope.relations.append(Relation(name, (), value=INT64, unnest=True))
     for join in item.args.get("joins") or ():
         _add_join(join, scope, typer)
 
 
-def _relation(item: exp.Expression, scope: Scope, typer: Typer) -> Relation | None:
+def _relation(item: exp.Expr, scope: Scope, typer: Typer) -> Relation | None:
     if isinstance(item, exp.Table):
         return _table(item, scope, typer)
     if isinstance(item, exp.Unnest):
@@ -156,7 +171,9 @@ def _table(table: exp.Table, scope: Scope, typer: Typer) -> Relation:
         return Relation(alias or name, None, hidden=name if alias else "", full=guess.name if guess else "")
     columns = tuple(Column(column.name, parse_type(column.type)) for column in info.columns)
     full = context.catalog.qualified(info.name)
-    return Relation(alias or info.name, columns, hidden=info.name if alias and alias.lower() != info.name.lower() else "", full=full)
+    return Relation(
+        alias or info.name, columns, hidden=info.name if alias and alias.lower() != info.name.lower() else "", full=full
+    )
 
 
 def _array_path(table: exp.Table, scope: Scope, typer: Typer) -> Relation | None:
@@ -185,17 +202,22 @@ def _unnest(unnest: exp.Unnest, scope: Scope, typer: Typer) -> Relation:
     return _array_relation(name, kinds[0] if kinds else UNKNOWN, unnest, typer)
 
 
-def _array_relation(name: str, kind: Type, node: exp.Expression, typer: Typer) -> Relation:
+def _array_relation(name: str, kind: Type, node: exp.Expr, typer: Typer) -> Relation:
     if kind.kind != ARRAY:
         if not kind.unknown and kind.kind != "NULL":
-            typer.context.problem_at(node, "unnest-of-scalar", f"UNNEST takes an ARRAY, not {kind}.", "Use SPLIT(text, ',') for a list in a text.")
+            typer.context.problem_at(
+                node,
+                "unnest-of-scalar",
+                f"UNNEST takes an ARRAY, not {kind}.",
+                "Use SPLIT(text, ',') for a list in a text.",
+            )
         return Relation(name, None, value=UNKNOWN if name else None, unnest=True)
     element = kind.element or UNKNOWN
     columns = tuple(Column(field, field_kind) for field, field_kind in element.fields) if element.kind == STRUCT else ()
     return Relation(name, None if element.unknown else columns, value=element, unnest=True)
 
 
-def _pivoted(item: exp.Expression, relation: Relation, scope: Scope, typer: Typer) -> Relation:
+def _pivoted(item: exp.Expr, relation: Relation, scope: Scope, typer: Typer) -> Relation:
     """The columns after PIVOT and UNPIVOT."""
     for pivot in item.args.get("pivots") or ():
         inner = Scope(None, scope.ctes)
@@ -207,11 +229,9 @@ def _pivoted(item: exp.Expression, relation: Relation, scope: Scope, typer: Type
     return relation
 
 
-def _pivot(pivot: exp.Expression, relation: Relation, inner: Scope, typer: Typer) -> Relation:
+def _pivot(pivot: exp.Expr, relation: Relation, inner: Scope, typer: Typer) -> Relation:
     used = set()
-    kinds = []
-    for aggregate in pivot.expressions:
-        kinds.append(typer.infer(aggregate, inner, "PIVOT", aggregates=True))
+    kinds = [typer.infer(aggregate, inner, "PIVOT", aggregates=True) for aggregate in pivot.expressions]
     for part in (*pivot.expressions, *(field.this for field in pivot.args.get("fields") or ())):
         used |= {column.name.lower() for column in part.find_all(exp.Column)}
     for field in pivot.args.get("fields") or ():
@@ -228,7 +248,7 @@ def _pivot(pivot: exp.Expression, relation: Relation, inner: Scope, typer: Typer
     return Relation(name, (*kept, *(Column(column, kind) for column in names)))
 
 
-def _unpivot(pivot: exp.Expression, relation: Relation, inner: Scope, typer: Typer) -> Relation:
+def _unpivot(pivot: exp.Expr, relation: Relation, inner: Scope, typer: Typer) -> Relation:
     alias = pivot.args.get("alias")
     name = alias.name if alias is not None else relation.name
     if relation.columns is None:
@@ -241,6 +261,8 @@ def _unpivot(pivot: exp.Expression, relation: Relation, inner: Scope, typer: Typ
             kind = typer.infer(column, inner, "UNPIVOT")
             gone.add(column.name.lower())
         added.append(Column(field.this.name, UNKNOWN))
-    values = [Column(identifier.name, kind) for value in pivot.expressions for identifier in value.find_all(exp.Identifier)]
+    values = [
+        Column(identifier.name, kind) for value in pivot.expressions for identifier in value.find_all(exp.Identifier)
+    ]
     kept = tuple(column for column in relation.columns if column.name.lower() not in gone)
     return Relation(name, (*kept, *values, *added))

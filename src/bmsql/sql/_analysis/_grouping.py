@@ -20,7 +20,9 @@ def check_grouping(select: exp.Select, scope: Scope, typer: Typer) -> None:
     group = select.args.get("group")
     if not scope.grouped and not scope.aggregated:
         if having is not None:
-            context.problem_at(having, "having-without-group", "HAVING needs GROUP BY or an aggregate function.", "Use WHERE.")
+            context.problem_at(
+                having, "having-without-group", "HAVING needs GROUP BY or an aggregate function.", "Use WHERE."
+            )
         return
     if group is not None and group.args.get("all"):
         return
@@ -30,7 +32,12 @@ def check_grouping(select: exp.Select, scope: Scope, typer: Typer) -> None:
         if index in positions:
             aggregate = next(_aggregates(inner), None)
             if aggregate is not None:
-                context.problem_at(aggregate, "aggregate-not-allowed", "An aggregate function is not allowed in GROUP BY.", "Group by the other columns.")
+                context.problem_at(
+                    aggregate,
+                    "aggregate-not-allowed",
+                    "An aggregate function is not allowed in GROUP BY.",
+                    "Group by the other columns.",
+                )
         elif isinstance(inner, exp.Star) or (isinstance(inner, exp.Column) and isinstance(inner.this, exp.Star)):
             _star(item, inner, scope, keys, typer)
         else:
@@ -60,7 +67,11 @@ def _grouped(select: exp.Select, scope: Scope, typer: Typer) -> tuple[set[Key], 
         else:
             resolution = typer.resolutions.get(id(item))
             if resolution is not None and resolution.alias:
-                named = (i for i, entry in enumerate(select.expressions) if isinstance(entry, exp.Alias) and entry.alias.lower() == item.name.lower())
+                named = (
+                    i
+                    for i, entry in enumerate(select.expressions)
+                    if isinstance(entry, exp.Alias) and entry.alias.lower() == item.name.lower()
+                )
                 positions |= set(named)
             keys.add(key_of(item, typer))
     for index in positions:
@@ -69,7 +80,7 @@ def _grouped(select: exp.Select, scope: Scope, typer: Typer) -> tuple[set[Key], 
     return keys, positions
 
 
-def key_of(node: exp.Expression, typer: Typer) -> Key:
+def key_of(node: exp.Expr, typer: Typer) -> Key:
     """A key that two expressions share when they mean the same."""
     if isinstance(node, (exp.Paren, exp.Alias)):
         return key_of(node.this, typer)
@@ -80,16 +91,16 @@ def key_of(node: exp.Expression, typer: Typer) -> Key:
         return ("literal", bool(node.is_string), str(node.this))
     parts: list[object] = [type(node).__name__]
     for name, value in node.args.items():
-        if isinstance(value, exp.Expression):
+        if isinstance(value, exp.Expr):
             parts.append((name, key_of(value, typer)))
         elif isinstance(value, list):
-            parts.append((name, *(key_of(v, typer) if isinstance(v, exp.Expression) else str(v).upper() for v in value)))
+            parts.append((name, *(key_of(v, typer) if isinstance(v, exp.Expr) else str(v).upper() for v in value)))
         elif value is not None and value is not False:
             parts.append((name, str(value).upper()))
     return tuple(parts)
 
 
-def _check(node: exp.Expression, clause: str, scope: Scope, keys: set[Key], typer: Typer) -> None:
+def _check(node: exp.Expr, clause: str, scope: Scope, keys: set[Key], typer: Typer) -> None:
     if key_of(node, typer) in keys:
         return
     for column in _loose(node, scope, keys, typer):
@@ -100,7 +111,7 @@ def _check(node: exp.Expression, clause: str, scope: Scope, keys: set[Key], type
         )  # fmt: skip
 
 
-def _loose(node: exp.Expression, scope: Scope, keys: set[Key], typer: Typer) -> Iterator[exp.Expression]:
+def _loose(node: exp.Expr, scope: Scope, keys: set[Key], typer: Typer) -> Iterator[exp.Expr]:
     """Columns of this SELECT that stand outside every aggregate and are not grouped."""
     resolution = typer.resolutions.get(id(node))
     if resolution is not None:
@@ -133,17 +144,21 @@ def _is_grouped(key: tuple[str, ...], keys: set[Key]) -> bool:
 def _is_aggregate(node: exp.Anonymous) -> bool:
     function = _functions.functions().get(node.name.upper())
     if isinstance(node.parent, exp.Dot):
-        return node.parent.this.name.upper() == "HLL_COUNT"
+        return bool(node.parent.this.name.upper() == "HLL_COUNT")
     return function is not None and function.kind == "aggregate"
 
 
-def _aggregates(node: exp.Expression) -> Iterator[exp.Expression]:
+def _aggregates(node: exp.Expr) -> Iterator[exp.Expr]:
     for call in node.find_all(exp.Anonymous):
-        if _is_aggregate(call) and not isinstance(call.parent, exp.Window) and call.find_ancestor(exp.Select) is node.find_ancestor(exp.Select):
+        if (
+            _is_aggregate(call)
+            and not isinstance(call.parent, exp.Window)
+            and call.find_ancestor(exp.Select) is node.find_ancestor(exp.Select)
+        ):
             yield call
 
 
-def _star(item: exp.Expression, star: exp.Expression, scope: Scope, keys: set[Key], typer: Typer) -> None:
+def _star(item: exp.Expr, star: exp.Expr, scope: Scope, keys: set[Key], typer: Typer) -> None:
     qualifier = star.table.lower() if isinstance(star, exp.Column) else ""
     for relation in scope.relations:
         if qualifier and relation.folded != qualifier:
@@ -168,18 +183,22 @@ def check_distinct_order(select: exp.Select, scope: Scope, typer: Typer) -> None
     for ordered in order.expressions:
         aggregate = next(_aggregates(ordered.this), None)
         if aggregate is not None:
-            typer.context.problem_at(aggregate, "distinct-order", "After SELECT DISTINCT, ORDER BY takes no aggregate function.", "Select it, and order by its alias.")
+            typer.context.problem_at(
+                aggregate,
+                "distinct-order",
+                "After SELECT DISTINCT, ORDER BY takes no aggregate function.",
+                "Select it, and order by its alias.",
+            )
             continue
         for column in _columns(ordered.this, typer):
             resolution = typer.resolutions[id(column)]
             if not resolution.alias and resolution.scope is scope and not _is_grouped(resolution.key, shown):
                 name = column.sql(dialect="bigquery")
-                typer.context.problem_at(
-                    column, "distinct-order", f"After SELECT DISTINCT, ORDER BY cannot see {name}.", f"Select {name} too, or drop DISTINCT."
-                )  # fmt: skip
+                message = f"After SELECT DISTINCT, ORDER BY cannot see {name}."
+                typer.context.problem_at(column, "distinct-order", message, f"Select {name} too, or drop DISTINCT.")
 
 
-def _columns(node: exp.Expression, typer: Typer) -> Iterator[exp.Expression]:
+def _columns(node: exp.Expr, typer: Typer) -> Iterator[exp.Expr]:
     if id(node) in typer.resolutions:
         yield node
         return

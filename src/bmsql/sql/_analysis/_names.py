@@ -10,10 +10,11 @@ from bmsql.sql._analysis._scope import Relation, Resolution, Scope
 from bmsql.sql._source import Edit
 from bmsql.sql._types import ARRAY, STRUCT, UNKNOWN, Type
 
+_LONG = 3
 NOTHING = Resolution(UNKNOWN, ("?",), None)
 
 
-def resolve(column: exp.Expression, scope: Scope, context: Context, clause: str, aliases: bool) -> Resolution:
+def resolve(column: exp.Expr, scope: Scope, context: Context, clause: str, aliases: bool) -> Resolution:
     """What a column reference means; a problem or a repair is recorded when it means nothing.
 
     `aliases`: whether the names of the SELECT list are visible, before the columns.
@@ -31,7 +32,7 @@ def resolve(column: exp.Expression, scope: Scope, context: Context, clause: str,
     return _explain(column, parts, names, scope, context, clause)
 
 
-def path_of(node: exp.Expression) -> list[exp.Expression]:
+def path_of(node: exp.Expr) -> list[exp.Expr]:
     """The identifiers of a Column, or of Dots over one."""
     if isinstance(node, exp.Dot):
         return [*path_of(node.this), node.expression]
@@ -40,11 +41,13 @@ def path_of(node: exp.Expression) -> list[exp.Expression]:
     return [node]
 
 
-def _in_scope(names: list[str], scope: Scope, node: exp.Expression, context: Context) -> Resolution | None:
+def _in_scope(names: list[str], scope: Scope, node: exp.Expr, context: Context) -> Resolution | None:
     first = names[0].lower()
     for length in range(min(len(names), 3), 0, -1):
         named = _relation(names[:length], scope)
-        if named is not None and (length > 1 or len(names) > 1 or named.value is not None or not _has_column(first, scope)):
+        if named is not None and (
+            length > 1 or len(names) > 1 or named.value is not None or not _has_column(first, scope)
+        ):
             return _of_relation(names, length, named, scope, node, context)
     if first in scope.merged:
         found = Resolution(scope.merged[first], ("using", first), scope, rest=len(names) - 1)
@@ -79,7 +82,7 @@ def _key(scope: Scope, relation: Relation, column: str) -> tuple[str, ...]:
 
 
 def _of_relation(
-    names: list[str], length: int, relation: Relation, scope: Scope, node: exp.Expression, context: Context
+    names: list[str], length: int, relation: Relation, scope: Scope, node: exp.Expr, context: Context
 ) -> Resolution:
     if len(names) == length:
         return Resolution(relation.row_type(), _key(scope, relation, ""), scope, relation)
@@ -92,11 +95,13 @@ def _of_relation(
     if not columns:
         known = [column.name for column in relation.columns if column.name]
         hint = nearest(names[length], known)
-        suggestion = f"Did you mean {relation.name}.{hint}?" if hint else _elsewhere(names[length], scope, context, known)
+        suggestion = _better(f"{relation.name}.{hint}" if hint else "", names[length], context, known)
         context.problem_at(node, "unknown-column", f"{relation.name} has no column {names[length]}.", suggestion)
         return NOTHING
     if len(columns) > 1:
-        context.problem_at(node, "ambiguous-column", f"{relation.name} has the column {names[length]} twice.", "Use aliases.")
+        context.problem_at(
+            node, "ambiguous-column", f"{relation.name} has the column {names[length]} twice.", "Use aliases."
+        )
         return NOTHING
     found = Resolution(
         columns[0].type, _key(scope, relation, names[length].lower()), scope, relation, rest=len(names) - length - 1
@@ -104,7 +109,7 @@ def _of_relation(
     return _with_fields(found, names, node, context)
 
 
-def _with_fields(found: Resolution, names: list[str], node: exp.Expression, context: Context) -> Resolution:
+def _with_fields(found: Resolution, names: list[str], node: exp.Expr, context: Context) -> Resolution:
     """`found` after its fields: the last `rest` names."""
     kind, key = found.type, found.key
     for name in names[len(names) - found.rest :]:
@@ -113,7 +118,7 @@ def _with_fields(found: Resolution, names: list[str], node: exp.Expression, cont
     return found._replace(type=kind, key=key)
 
 
-def field_type(kind: Type, name: str, node: exp.Expression, context: Context) -> Type:
+def field_type(kind: Type, name: str, node: exp.Expr, context: Context) -> Type:
     """The type of a field, with a problem when `kind` has none of that name."""
     if kind.unknown or kind.kind in ("JSON", "NULL"):
         return kind
@@ -128,7 +133,10 @@ def field_type(kind: Type, name: str, node: exp.Expression, context: Context) ->
         return UNKNOWN
     if kind.kind == ARRAY:
         context.problem_at(
-            node, "field-of-array", f"The field {name} cannot be read from a value of type {kind}.", "UNNEST the array first."
+            node,
+            "field-of-array",
+            f"The field {name} cannot be read from a value of type {kind}.",
+            "UNNEST the array first.",
         )
         return UNKNOWN
     if kind.kind == STRUCT:
@@ -139,12 +147,15 @@ def field_type(kind: Type, name: str, node: exp.Expression, context: Context) ->
 
 def nearest(name: str, known: list[str]) -> str:
     """The known name most like `name`, or ""."""
-    found = process.extractOne(name, known, scorer=fuzz.WRatio, processor=str.lower, score_cutoff=68)
+    # Partial matching would take any one-letter column for a part of the name.
+    long = [candidate for candidate in known if len(candidate) >= _LONG] if len(name) >= _LONG else []
+    found = process.extractOne(name, long, scorer=fuzz.WRatio, processor=str.lower, score_cutoff=72)
+    found = found or process.extractOne(name, known, scorer=fuzz.ratio, processor=str.lower, score_cutoff=66)
     return found[0] if found else ""
 
 
 def _explain(
-    node: exp.Expression, parts: list[exp.Expression], names: list[str], scope: Scope, context: Context, clause: str
+    node: exp.Expr, parts: list[exp.Expr], names: list[str], scope: Scope, context: Context, clause: str
 ) -> Resolution:
     """Record why a reference means nothing, or how it is repaired."""
     if _repair(node, parts, names, scope, context):
@@ -162,24 +173,27 @@ def _explain(
     if len(names) > 1 and not any(_has_column(first.lower(), level) for level in scope.chain()):
         items = [relation.name for level in scope.chain() for relation in level.relations if relation.name]
         hint = nearest(first, items)
-        suggestion = f"Did you mean {'.'.join([hint, *names[1:]])}?" if hint else f"In scope: {', '.join(items) or 'no table'}."
+        suggestion = (
+            f"Did you mean {'.'.join([hint, *names[1:]])}?" if hint else f"In scope: {', '.join(items) or 'no table'}."
+        )
         context.problem_at(node, "unknown-alias", f"There is no table or alias {first} in scope.", suggestion)
         return NOTHING
     hint = nearest(first, known)
     if not any(level.relations for level in scope.chain()):
         suggestion = "The query has no FROM clause: add one, or put a text in quotes."
     else:
-        suggestion = f"Did you mean {hint}?" if hint else _elsewhere(first, scope, context, known)
+        suggestion = _better(hint, first, context, known)
     context.problem_at(node, "unknown-column", f"There is no column {first} in the tables of this query.", suggestion)
     return NOTHING
 
 
-def _repair(node: exp.Expression, parts: list[exp.Expression], names: list[str], scope: Scope, context: Context) -> bool:
+def _repair(node: exp.Expr, parts: list[exp.Expr], names: list[str], scope: Scope, context: Context) -> bool:
     """Repair `Table.col` where the table has an alias, and a whole path in one pair of backticks."""
     if len(names) < 2:
         return False
     relation = next(
-        (r for level in scope.chain() for r in level.relations for n in range(1, len(names)) if _means(names[:n], r)), None
+        (r for level in scope.chain() for r in level.relations for n in range(1, len(names)) if _means(names[:n], r)),
+        None,
     )
     if relation is None:
         return False
@@ -191,7 +205,10 @@ def _repair(node: exp.Expression, parts: list[exp.Expression], names: list[str],
     end = parts[n].meta["start"]
     written = context.source.text[start:end]
     context.edit(
-        Edit(start, end, f"{relation.name}."), "hidden-table-name", "A table with an alias is named by the alias.", written
+        Edit(start, end, f"{relation.name}."),
+        "hidden-table-name",
+        "A table with an alias is named by the alias.",
+        written,
     )
     return True
 
@@ -203,10 +220,13 @@ def _means(names: list[str], relation: Relation) -> bool:
     return written == relation.hidden.lower() or (len(names) > 1 and relation.full.lower().endswith("." + written))
 
 
-def _elsewhere(name: str, scope: Scope, context: Context, known: list[str]) -> str:
-    """Which table has the column, or what there is."""
+def _better(hint: str, name: str, context: Context, known: list[str]) -> str:
+    """What to write instead: the nearest column, the table that has this one, or what there is."""
     owners = [table.name for table in context.catalog.tables if name.lower() in table.by_name]
+    parts = [f"Did you mean {hint}?"] if hint else []
     if owners:
-        return f"{name} is a column of {', '.join(owners)}."
+        parts.append(f"{name} is a column of {', '.join(owners)}.")
     shown = list(dict.fromkeys(known))
-    return f"The columns are: {', '.join(shown[:40])}." if shown else ""
+    if not parts and shown:
+        parts.append(f"The columns are: {', '.join(shown[:40])}.")
+    return " ".join(parts)

@@ -7,16 +7,27 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from bmsql.sql._source import Edit
-from bmsql.sql._types import ARRAY, FLOAT64, STRING, STRUCT, UNKNOWN, Type, comparable, common
+from bmsql.sql._types import ARRAY, FLOAT64, STRING, STRUCT, UNKNOWN, Type, common, comparable
 
 if TYPE_CHECKING:
     from bmsql.sql._analysis._typer import Typer
 
 _TIMES = ("DATE", "DATETIME", "TIMESTAMP", "TIME")
-_SIGNS = {"Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "EQ": "=", "NEQ": "!=", "GT": ">", "GTE": ">=", "LT": "<", "LTE": "<="}
+_SIGNS = {
+    "Add": "+",
+    "Sub": "-",
+    "Mul": "*",
+    "Div": "/",
+    "EQ": "=",
+    "NEQ": "!=",
+    "GT": ">",
+    "GTE": ">=",
+    "LT": "<",
+    "LTE": "<=",
+}
 
 
-def is_literal(node: exp.Expression | None) -> bool:
+def is_literal(node: exp.Expr | None) -> bool:
     """Whether a value is written out, so that it takes the type of what it meets."""
     while isinstance(node, (exp.Neg, exp.Paren)):
         node = node.this
@@ -25,9 +36,9 @@ def is_literal(node: exp.Expression | None) -> bool:
 
 def comparison(
     typer: Typer,
-    node: exp.Expression,
-    left: exp.Expression,
-    right: exp.Expression,
+    node: exp.Expr,
+    left: exp.Expr,
+    right: exp.Expr,
     left_type: Type,
     right_type: Type,
     operator: str = "",
@@ -41,20 +52,23 @@ def comparison(
         return
     sign = operator or _SIGNS.get(type(node).__name__, "=")
     typer.context.problem_at(
-        node, "type-mismatch", f"{sign} compares {left_type} with {right_type}.", _advice(left, right, left_type, right_type)
+        node,
+        "type-mismatch",
+        f"{sign} compares {left_type} with {right_type}.",
+        _advice(left, right, left_type, right_type),
     )
 
 
-def _literal_repaired(typer: Typer, value: exp.Expression, literal: exp.Expression, kind: Type) -> bool:
+def _literal_repaired(typer: Typer, value: exp.Expr, literal: exp.Expr, kind: Type) -> bool:
     """A quoted TRUE, FALSE or number beside a BOOL or a number means itself without quotes."""
     if not isinstance(literal, exp.Literal) or not literal.is_string or isinstance(value, exp.Literal):
         return False
     text = str(literal.this).strip()
     if kind.kind == "BOOL" and text.upper() in ("TRUE", "FALSE"):
         replacement = text.upper()
-    elif kind.kind == "INT64" and text.isascii() and text.isdigit() and len(text) < 19:
-        replacement = text
-    elif kind.kind == "FLOAT64" and _is_number(text):
+    elif (kind.kind == "INT64" and text.isascii() and text.isdigit() and len(text) < 19) or (
+        kind.kind == "FLOAT64" and _is_number(text)
+    ):
         replacement = text
     else:
         return False
@@ -63,7 +77,10 @@ def _literal_repaired(typer: Typer, value: exp.Expression, literal: exp.Expressi
         return False
     written = typer.context.source.text[start : end + 1]
     typer.context.edit(
-        Edit(start, end + 1, replacement), "literal-type", f"A {kind} is compared with {replacement}, not with a text.", written
+        Edit(start, end + 1, replacement),
+        "literal-type",
+        f"A {kind} is compared with {replacement}, not with a text.",
+        written,
     )
     return True
 
@@ -78,13 +95,14 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _advice(left: exp.Expression, right: exp.Expression, left_type: Type, right_type: Type) -> str:
+def _advice(left: exp.Expr, right: exp.Expr, left_type: Type, right_type: Type) -> str:
     for value, other, kind, other_kind in ((left, right, left_type, right_type), (right, left, right_type, left_type)):
         if kind.kind == "STRING" and other_kind.numeric:
             if isinstance(other, exp.Literal):
                 return f"Write the value as a text: '{other.this}'."
             name = value.sql(dialect="bigquery")
-            return f"Convert one side: SAFE_CAST({name} AS {other_kind}), or CAST({other.sql(dialect='bigquery')} AS STRING)."
+            text = other.sql(dialect="bigquery")
+            return f"Convert one side: SAFE_CAST({name} AS {other_kind}), or CAST({text} AS STRING)."
         if kind.kind == "BOOL":
             return f"{value.sql(dialect='bigquery')} is TRUE or FALSE: write it alone, or compare it with TRUE."
         if kind.kind == ARRAY:
@@ -92,7 +110,7 @@ def _advice(left: exp.Expression, right: exp.Expression, left_type: Type, right_
     return "Convert one side with CAST."
 
 
-def arithmetic(typer: Typer, node: exp.Expression, left: Type, right: Type) -> Type:
+def arithmetic(typer: Typer, node: exp.Expr, left: Type, right: Type) -> Type:
     """The type of `+ - * /`, with a problem when the operands do not go together."""
     sign = _SIGNS[type(node).__name__]
     if left.unknown or right.unknown:
@@ -118,19 +136,27 @@ def arithmetic(typer: Typer, node: exp.Expression, left: Type, right: Type) -> T
             return left
     elif "INTERVAL" in kinds and "INT64" in kinds and (sign == "*" or right.kind == "INT64"):
         return Type("INTERVAL")
-    hint = "Use || or CONCAT to join texts." if "STRING" in kinds and sign == "+" else "Convert the operand with SAFE_CAST."
+    hint = (
+        "Use || or CONCAT to join texts."
+        if "STRING" in kinds and sign == "+"
+        else "Convert the operand with SAFE_CAST."
+    )
     if "BOOL" in kinds:
         hint = "Use COUNTIF(condition), or IF(condition, 1, 0)."
     typer.context.problem_at(node, "type-mismatch", f"{sign} does not take {left} and {right}.", hint)
     return UNKNOWN
 
 
-def concatenation(typer: Typer, node: exp.Expression, left: Type, right: Type) -> Type:
+def concatenation(typer: Typer, node: exp.Expr, left: Type, right: Type) -> Type:
     """The type of `||`."""
+    if isinstance(node.this, exp.Null) or isinstance(node.expression, exp.Null):
+        typer.context.problem_at(node, "concat-null", "|| with NULL is always NULL.", "Drop it.")
     if ARRAY in (left.kind, right.kind) and not (left.unknown or right.unknown or "NULL" in (left.kind, right.kind)):
         both = common(left, right)
         if both is None:
-            typer.context.problem_at(node, "type-mismatch", f"|| does not join {left} and {right}.", "Use ARRAY_CONCAT with arrays.")
+            typer.context.problem_at(
+                node, "type-mismatch", f"|| does not join {left} and {right}.", "Use ARRAY_CONCAT with arrays."
+            )
             return UNKNOWN
         return both
     if STRUCT in (left.kind, right.kind):
@@ -138,7 +164,7 @@ def concatenation(typer: Typer, node: exp.Expression, left: Type, right: Type) -
     return left if left.kind in ("BYTES", ARRAY) else UNKNOWN if left.unknown or right.unknown else STRING
 
 
-def together(typer: Typer, nodes: list[exp.Expression], kinds: list[Type], what: str) -> Type:
+def together(typer: Typer, nodes: list[exp.Expr], kinds: list[Type], what: str) -> Type:
     """The common type of several values, with a problem when they have none."""
     result = Type("NULL")
     literal = True
@@ -146,7 +172,10 @@ def together(typer: Typer, nodes: list[exp.Expression], kinds: list[Type], what:
         merged = common(result, kind, literal, is_literal(node))
         if merged is None:
             typer.context.problem_at(
-                node, "type-mismatch", f"In {what}, {kind} does not go with {result}.", "Give all the same type, with CAST where needed."
+                node,
+                "type-mismatch",
+                f"In {what}, {kind} does not go with {result}.",
+                "Give all the same type, with CAST where needed.",
             )
             return UNKNOWN
         literal = literal and is_literal(node)

@@ -16,7 +16,7 @@ from bmsql.sql._types import STRUCT, UNKNOWN, Type, common
 Ctes = dict[str, tuple[Column, ...] | None]
 
 
-def query_columns(node: exp.Expression, parent: Scope | None, ctes: Ctes, typer: Typer) -> tuple[Column, ...] | None:
+def query_columns(node: exp.Expr, parent: Scope | None, ctes: Ctes, typer: Typer) -> tuple[Column, ...] | None:
     """The columns of a query of any kind."""
     ctes = _with_ctes(node, parent, ctes, typer)
     if isinstance(node, exp.Subquery):
@@ -32,7 +32,7 @@ def query_columns(node: exp.Expression, parent: Scope | None, ctes: Ctes, typer:
     return None
 
 
-def _with_ctes(node: exp.Expression, parent: Scope | None, ctes: Ctes, typer: Typer) -> Ctes:
+def _with_ctes(node: exp.Expr, parent: Scope | None, ctes: Ctes, typer: Typer) -> Ctes:
     clause = arg(node, "with")
     if clause is None:
         return ctes
@@ -41,7 +41,9 @@ def _with_ctes(node: exp.Expression, parent: Scope | None, ctes: Ctes, typer: Ty
     for cte in clause.expressions:
         name = cte.alias.lower()
         if name in seen:
-            typer.context.problem_at(cte, "duplicate-alias", f"WITH has the name {cte.alias} twice.", "Give one another name.")
+            typer.context.problem_at(
+                cte, "duplicate-alias", f"WITH has the name {cte.alias} twice.", "Give one another name."
+            )
         seen.add(name)
         if clause.args.get("recursive"):
             # The name is visible in its own definition; its columns are those of the first branch.
@@ -59,8 +61,8 @@ def _with_ctes(node: exp.Expression, parent: Scope | None, ctes: Ctes, typer: Ty
 
 def _set_operation(node: exp.SetOperation, parent: Scope | None, ctes: Ctes, typer: Typer) -> tuple[Column, ...] | None:
     # A chain of UNIONs leans to the left: walk it without recursion.
-    branches: list[exp.Expression] = []
-    stack: list[exp.Expression] = [node]
+    branches: list[exp.Expr] = []
+    stack: list[exp.Expr] = [node]
     while stack:
         part = stack.pop()
         if isinstance(part, exp.SetOperation) and (part is node or not _has_modifiers(part)):
@@ -86,28 +88,25 @@ def _set_operation(node: exp.SetOperation, parent: Scope | None, ctes: Ctes, typ
 
 
 def _check_grouping_of_branches(node: exp.SetOperation, typer: Typer) -> None:
-    """Different set operations, and ORDER BY or LIMIT before the last query, need parentheses."""
-    left: exp.Expression = node.this
-    mixed = (
-        isinstance(side, exp.SetOperation) and (type(side) is not type(node) or side.args.get("distinct") != node.args.get("distinct"))
-        for side in (left, node.expression)
-    )
-    if any(mixed):
+    """ORDER BY or LIMIT before the last query needs parentheses."""
+    left: exp.Expr = node.this
+    if isinstance(left, (exp.Select, exp.SetOperation)) and any(
+        left.args.get(key) is not None for key in ("order", "limit", "offset")
+    ):
         typer.context.problem_at(
-            node.expression, "set-operation-mix", "Different set operations stand side by side.", "Put one of them in parentheses."
-        )
-    if isinstance(left, (exp.Select, exp.SetOperation)) and any(left.args.get(key) is not None for key in ("order", "limit", "offset")):
-        typer.context.problem_at(
-            left, "set-operation-order", "ORDER BY and LIMIT of one query of a set operation need parentheses.", "Write (SELECT ... LIMIT 10) UNION ALL ..."
+            left,
+            "set-operation-order",
+            "ORDER BY and LIMIT of one query of a set operation need parentheses.",
+            "Write (SELECT ... LIMIT 10) UNION ALL ...",
         )
 
 
-def _has_modifiers(node: exp.Expression) -> bool:
+def _has_modifiers(node: exp.Expr) -> bool:
     return any(node.args.get(key) is not None for key in ("order", "limit", "offset")) or arg(node, "with") is not None
 
 
 def _merge(
-    left: tuple[Column, ...], right: tuple[Column, ...], branch: exp.Expression, index: int, word: str, typer: Typer
+    left: tuple[Column, ...], right: tuple[Column, ...], branch: exp.Expr, index: int, word: str, typer: Typer
 ) -> tuple[Column, ...]:
     if len(left) != len(right):
         typer.context.problem_at(
@@ -121,11 +120,15 @@ def _merge(
     for position, (one, other) in enumerate(zip(left, right, strict=True)):
         kind = common(one.type, other.type, one.literal, other.literal)
         if kind is None:
-            item = branch.expressions[position] if isinstance(branch, exp.Select) and position < len(branch.expressions) else branch
+            item = (
+                branch.expressions[position]
+                if isinstance(branch, exp.Select) and position < len(branch.expressions)
+                else branch
+            )
             typer.context.problem_at(
                 item,
                 "set-operation-types",
-                f"{word}: column {position + 1} is {one.type} in the first query and {other.type} in query {index + 1}.",
+                f"{word}: column {position + 1} is {one.type} in the first query, {other.type} in query {index + 1}.",
                 "Put the columns in the same order, or CAST one.",
             )
             kind = UNKNOWN
@@ -146,7 +149,10 @@ def _select(select: exp.Select, parent: Scope | None, ctes: Ctes, typer: Typer) 
     distinct = select.args.get("distinct")
     if distinct is not None and distinct.args.get("on") is not None:
         context.problem_at(
-            distinct, "distinct-on", "DISTINCT ON is not supported.", "Use QUALIFY ROW_NUMBER() OVER (PARTITION BY ... ORDER BY ...) = 1."
+            distinct,
+            "distinct-on",
+            "DISTINCT ON is not supported.",
+            "Use QUALIFY ROW_NUMBER() OVER (PARTITION BY ... ORDER BY ...) = 1.",
         )
     for window in select.args.get("windows") or ():
         for part in window.args.get("partition_by") or ():
@@ -164,7 +170,9 @@ def _select(select: exp.Select, parent: Scope | None, ctes: Ctes, typer: Typer) 
     if qualify is not None:
         typer.condition(qualify.this, scope, "QUALIFY", aggregates=True, windows=True, aliases=True)
         if not _has_window(select, qualify):
-            context.problem_at(qualify, "qualify-without-window", "QUALIFY needs a window function.", "Use WHERE or HAVING.")
+            context.problem_at(
+                qualify, "qualify-without-window", "QUALIFY needs a window function.", "Use WHERE or HAVING."
+            )
     _modifiers(select, columns, parent, ctes, typer, scope)
     check_grouping(select, scope, typer)
     if distinct is not None:
@@ -176,7 +184,7 @@ def _select(select: exp.Select, parent: Scope | None, ctes: Ctes, typer: Typer) 
     return columns
 
 
-def _has_window(select: exp.Expression, qualify: exp.Expression) -> bool:
+def _has_window(select: exp.Expr, qualify: exp.Expr) -> bool:
     return any(node.find(exp.Window) is not None for node in (qualify, *select.expressions))
 
 
@@ -200,7 +208,7 @@ def _select_list(select: exp.Select, scope: Scope, typer: Typer) -> tuple[Column
     return tuple(columns) if known else None
 
 
-def _star(item: exp.Expression, scope: Scope, typer: Typer) -> tuple[list[Column], bool] | None:
+def _star(item: exp.Expr, scope: Scope, typer: Typer) -> tuple[list[Column], bool] | None:
     """The columns of `*` or `t.*` with EXCEPT and REPLACE, and whether all are known."""
     if isinstance(item, exp.Column) and isinstance(item.this, exp.Star):
         star, qualifier = item.this, item.table
@@ -232,7 +240,7 @@ def _star(item: exp.Expression, scope: Scope, typer: Typer) -> tuple[list[Column
     return _excepted(star, columns, known, scope, typer), known
 
 
-def _star_of_column(item: exp.Expression, qualifier: str, scope: Scope, typer: Typer) -> tuple[list[Column], bool]:
+def _star_of_column(item: exp.Expr, qualifier: str, scope: Scope, typer: Typer) -> tuple[list[Column], bool]:
     for level in scope.chain():
         for relation in level.relations:
             for column in relation.find(qualifier.lower()):
@@ -259,7 +267,7 @@ def _without_repeats(columns: list[Column], scope: Scope) -> list[Column]:
     return kept
 
 
-def _excepted(star: exp.Expression, columns: list[Column], known: bool, scope: Scope, typer: Typer) -> list[Column]:
+def _excepted(star: exp.Expr, columns: list[Column], known: bool, scope: Scope, typer: Typer) -> list[Column]:
     excluded = arg(star, "except") or ()
     replaced = star.args.get("replace") or ()
     names = [column.name.lower() for column in columns]
@@ -267,13 +275,18 @@ def _excepted(star: exp.Expression, columns: list[Column], known: bool, scope: S
         if known and entry.name.lower() not in names:
             hint = nearest(entry.name, [column.name for column in columns])
             typer.context.problem_at(
-                entry, "unknown-column", f"EXCEPT: there is no column {entry.name}.", f"Did you mean {hint}?" if hint else "Drop it."
+                entry,
+                "unknown-column",
+                f"EXCEPT: there is no column {entry.name}.",
+                f"Did you mean {hint}?" if hint else "Drop it.",
             )
     for entry in replaced:
         kind = typer.infer(entry, scope, "the SELECT list", aggregates=True, windows=True)
         name = entry.alias.lower()
         if known and name not in names:
-            typer.context.problem_at(entry, "unknown-column", f"REPLACE: there is no column {entry.alias}.", "Add it as a column of its own.")
+            typer.context.problem_at(
+                entry, "unknown-column", f"REPLACE: there is no column {entry.alias}.", "Add it as a column of its own."
+            )
         columns = [Column(column.name, kind) if column.name.lower() == name else column for column in columns]
         if any(other.name.lower() == name for other in excluded):
             typer.context.problem_at(entry, "star", f"{entry.alias} stands in EXCEPT and in REPLACE.")
@@ -281,22 +294,24 @@ def _excepted(star: exp.Expression, columns: list[Column], known: bool, scope: S
     return [column for column in columns if column.name.lower() not in gone]
 
 
-def _group(group: exp.Expression, select: exp.Select, scope: Scope, typer: Typer) -> None:
+def _group(group: exp.Expr, select: exp.Select, scope: Scope, typer: Typer) -> None:
     for item in group_items(group):
         if isinstance(item, exp.Literal) and not item.is_string:
             _ordinal(item, select, "GROUP BY", typer)
         elif isinstance(item, exp.Literal):
-            typer.context.problem_at(item, "group-by-literal", "GROUP BY a text groups nothing.", "Name a column, without quotes.")
+            typer.context.problem_at(
+                item, "group-by-literal", "GROUP BY a text groups nothing.", "Name a column, without quotes."
+            )
         else:
             typer.infer(item, scope, "GROUP BY", aliases=True)
 
 
-def group_items(group: exp.Expression) -> list[exp.Expression]:
+def group_items(group: exp.Expr) -> list[exp.Expr]:
     """The expressions grouped by, out of ROLLUP, CUBE and GROUPING SETS too."""
     items = list(group.expressions)
     for key in ("rollup", "cube", "grouping_sets"):
         items += group.args.get(key) or []
-    flat: list[exp.Expression] = []
+    flat: list[exp.Expr] = []
     while items:
         item = items.pop(0)
         if isinstance(item, (exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple)):
@@ -308,7 +323,7 @@ def group_items(group: exp.Expression) -> list[exp.Expression]:
     return flat
 
 
-def _ordinal(item: exp.Expression, select: exp.Expression, clause: str, typer: Typer, count: int | None = None) -> None:
+def _ordinal(item: exp.Expr, select: exp.Expr, clause: str, typer: Typer, count: int | None = None) -> None:
     if count is None:
         if any(_is_star(entry) for entry in select.expressions):
             return
@@ -316,16 +331,19 @@ def _ordinal(item: exp.Expression, select: exp.Expression, clause: str, typer: T
     text = str(item.this)
     if not text.isdigit() or not 1 <= int(text) <= count:
         typer.context.problem_at(
-            item, "ordinal", f"{clause} {text}: there are {count} columns in the SELECT list.", "Name the column or its alias."
+            item,
+            "ordinal",
+            f"{clause} {text}: there are {count} columns in the SELECT list.",
+            "Name the column or its alias.",
         )
 
 
-def _is_star(item: exp.Expression) -> bool:
+def _is_star(item: exp.Expr) -> bool:
     return isinstance(item, exp.Star) or (isinstance(item, (exp.Column, exp.Dot)) and item.find(exp.Star) is not None)
 
 
 def _modifiers(
-    node: exp.Expression,
+    node: exp.Expr,
     columns: tuple[Column, ...] | None,
     parent: Scope | None,
     ctes: Ctes,
@@ -343,7 +361,13 @@ def _modifiers(
         for ordered in order.expressions:
             item = ordered.this
             if isinstance(item, exp.Literal) and not item.is_string:
-                _ordinal(item, node, "ORDER BY", typer, None if isinstance(node, exp.Select) else len(columns) if columns else 10**6)
+                _ordinal(
+                    item,
+                    node,
+                    "ORDER BY",
+                    typer,
+                    None if isinstance(node, exp.Select) else len(columns) if columns else 10**6,
+                )
             else:
                 select = isinstance(node, exp.Select)
                 typer.infer(item, scope, "ORDER BY", aggregates=select, windows=select, aliases=True)
@@ -352,10 +376,12 @@ def _modifiers(
         if clause is not None:
             _count(clause, key.upper(), typer)
     if node.args.get("offset") is not None and node.args.get("limit") is None:
-        typer.context.problem_at(node.args["offset"], "offset-without-limit", "OFFSET needs LIMIT before it.", "Write LIMIT n OFFSET m.")
+        typer.context.problem_at(
+            node.args["offset"], "offset-without-limit", "OFFSET needs LIMIT before it.", "Write LIMIT n OFFSET m."
+        )
 
 
-def _count(clause: exp.Expression, word: str, typer: Typer) -> None:
+def _count(clause: exp.Expr, word: str, typer: Typer) -> None:
     value = clause.args.get("expression")
     while isinstance(value, exp.Paren):
         value = value.this

@@ -8,7 +8,7 @@ from bmsql.sql._analysis._context import Context
 from bmsql.sql._reserved import RESERVED
 
 
-def reserved_names(tree: exp.Expression, context: Context) -> None:
+def reserved_names(tree: exp.Expr, context: Context) -> None:
     """``SELECT x AS by`` -> ``SELECT x AS `by` ``; after a dot such a word is a name."""
     source = context.source
     for node in tree.find_all(exp.Identifier):
@@ -22,5 +22,9 @@ def reserved_names(tree: exp.Expression, context: Context) -> None:
         if index and source.tokens[index - 1].text == "." and source.tokens[index - 1].end == start:
             continue
         context.problem(
-            "reserved-word", f"{node.name} is a reserved word and cannot be a name.", start, start + len(word), f"Write `{node.name}`."
+            "reserved-word",
+            f"{node.name} is a reserved word and cannot be a name.",
+            start,
+            start + len(word),
+            f"Write `{node.name}`.",
         )

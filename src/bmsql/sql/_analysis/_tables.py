@@ -26,10 +26,14 @@ def resolve_table(table: exp.Table, context: Context, in_use: set[str]) -> Table
     project, dataset, name = table.catalog, table.db, table.name
     if name.upper().startswith("INFORMATION_SCHEMA") or dataset.upper() == "INFORMATION_SCHEMA":
         if not context.policy.information_schema:
-            context.problem("forbidden-table", "INFORMATION_SCHEMA may not be read.", start, end, "Read the tables themselves.")
+            context.problem(
+                "forbidden-table", "INFORMATION_SCHEMA may not be read.", start, end, "Read the tables themselves."
+            )
         return None
     if name.endswith("*"):
-        context.problem("wildcard-table", "Wildcard tables are not supported.", start, end, "Name one table, or UNION ALL several.")
+        context.problem(
+            "wildcard-table", "Wildcard tables are not supported.", start, end, "Name one table, or UNION ALL several."
+        )
         return None
     if dataset and not _same_place(project, dataset, catalog.project, catalog.dataset):
         if f"{project}.{dataset}" in context.policy.datasets:
@@ -64,7 +68,7 @@ def path_span(table: exp.Table, context: Context) -> tuple[int, int]:
     tokens, source = context.source.tokens, context.source
     start, _ = span(table.this if not table.args.get("catalog") else table.args["catalog"], source)
     for part in table.parts:
-        at = part._meta.get("start") if part._meta else None
+        at = part.meta.get("start")
         start = min(start, at) if at is not None else start
     index = source.by_start.get(start)
     if index is None:

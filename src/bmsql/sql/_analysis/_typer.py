@@ -25,13 +25,13 @@ class Env(NamedTuple):
     inside: str = ""
 
 
-Handler = Callable[["Typer", exp.Expression, Env], Type]
+Handler = Callable[["Typer", exp.Expr, Env], Type]
 
 
 class Typer:
     """One analysis of one tree; not shared between threads."""
 
-    def __init__(self, context: Context, tree: exp.Expression) -> None:
+    def __init__(self, context: Context, tree: exp.Expr) -> None:
         self.context = context
         self.resolutions: dict[int, Resolution] = {}
         # Names that qualify columns: a table that is rewritten must keep the name they use.
@@ -40,7 +40,7 @@ class Typer:
         self.arrays: set[int] = set()
 
     def query(
-        self, node: exp.Expression, parent: Scope | None, ctes: dict[str, tuple[Column, ...] | None], *, lateral: bool = True
+        self, node: exp.Expr, parent: Scope | None, ctes: dict[str, tuple[Column, ...] | None], *, lateral: bool = True
     ) -> tuple[Column, ...] | None:
         """The columns of a query; None when they cannot all be known."""
         from bmsql.sql._analysis._query import query_columns
@@ -49,7 +49,7 @@ class Typer:
 
     def infer(
         self,
-        node: exp.Expression,
+        node: exp.Expr,
         scope: Scope,
         clause: str,
         *,
@@ -60,7 +60,7 @@ class Typer:
         """The type of an expression in a clause."""
         return self.type_of(node, Env(scope, clause, aggregates, windows, aliases))
 
-    def type_of(self, node: exp.Expression, env: Env) -> Type:
+    def type_of(self, node: exp.Expr, env: Env) -> Type:
         """The type of an expression; unknown kinds of nodes are walked through."""
         from bmsql.sql._analysis._infer import HANDLERS
 
@@ -71,7 +71,7 @@ class Typer:
             self.type_of(child, env)
         return UNKNOWN
 
-    def column(self, node: exp.Expression, env: Env) -> Type:
+    def column(self, node: exp.Expr, env: Env) -> Type:
         """The type of a column reference."""
         if isinstance(node, exp.Column) and node.meta.get("quoted_column"):
             self._place_quoted(node, env)
@@ -99,27 +99,34 @@ class Typer:
             if len(quoted) == len(names) and any(level.relation(names[0].lower()) for level in env.scope.chain()):
                 replacement = ".".join(names)
                 self.context.edit(
-                    Edit(token.start, token.end, replacement), "quoted-path", "A path in backticks is quoted part by part.", token.text
+                    Edit(token.start, token.end, replacement),
+                    "quoted-path",
+                    "A path in backticks is quoted part by part.",
+                    token.text,
                 )
             return
 
-    def field(self, kind: Type, name: str, node: exp.Expression) -> Type:
+    def field(self, kind: Type, name: str, node: exp.Expr) -> Type:
         """The type of a field of a value."""
         return field_type(kind, name, node, self.context)
 
-    def condition(self, node: exp.Expression, scope: Scope, clause: str, **allowed: bool) -> None:
+    def condition(self, node: exp.Expr, scope: Scope, clause: str, **allowed: bool) -> None:
         """Type a condition, which must be BOOL."""
         kind = self.infer(node, scope, clause, **allowed)
         self.require_bool(node, kind, clause)
 
-    def require_bool(self, node: exp.Expression, kind: Type, where: str) -> None:
+    def require_bool(self, node: exp.Expr, kind: Type, where: str) -> None:
         """Record a problem when a condition is not BOOL."""
         if kind.kind in ("BOOL", "NULL") or kind.unknown:
             return
-        hint = "Compare it with something, for example > 0." if kind.numeric else "Compare it with something, for example = 'text'."
+        hint = (
+            "Compare it with something, for example > 0."
+            if kind.numeric
+            else "Compare it with something, for example = 'text'."
+        )
         self.context.problem_at(node, "condition-not-bool", f"{where} needs a BOOL condition; this is {kind}.", hint)
 
-    def relations_of(self, node: exp.Expression) -> set[Relation | None]:
+    def relations_of(self, node: exp.Expr) -> set[Relation | None]:
         """The FROM items that an expression reads; None stands for one that is not known."""
         found: set[Relation | None] = set()
         for column in node.find_all(exp.Column):
@@ -128,13 +135,15 @@ class Typer:
                 found.add(resolution.relation)
         return found
 
-    def path_type(self, node: exp.Dot, env: Env) -> Type:
+    def path_type(self, node: exp.Expr, env: Env) -> Type:
         """The type of a dotted expression: a long path, or a field of a computed value."""
         base = node
         while isinstance(base, exp.Dot):
             base = base.this
-        if isinstance(base, exp.Column) and not isinstance(base.this, exp.Star) and all(
-            isinstance(part, exp.Identifier) for part in path_of(node)
+        if (
+            isinstance(base, exp.Column)
+            and not isinstance(base.this, exp.Star)
+            and all(isinstance(part, exp.Identifier) for part in path_of(node))
         ):
             return self.column(node, env)
         if isinstance(node.expression, exp.Identifier):

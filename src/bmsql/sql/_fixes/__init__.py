@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bmsql.sql._fixes._base import Rule, find_word
 from bmsql.sql._fixes._characters import readable
-from bmsql.sql._fixes._clauses import bare_set_operation, fetch_first, limit_comma, top
+from bmsql.sql._fixes._clauses import bare_set_operation, fetch_first, implicit_unnest, limit_comma, top
 from bmsql.sql._fixes._literals import double_equals, doubled_quotes, equals_null, interval_text
 from bmsql.sql._fixes._names import (
     quoted_alias,
@@ -39,6 +39,7 @@ RULES: tuple[Rule, ...] = (
     top,
     limit_comma,
     fetch_first,
+    implicit_unnest,
     bare_set_operation,
     reserved_alias,
 )

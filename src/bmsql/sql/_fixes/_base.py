@@ -20,8 +20,9 @@ Rule = Callable[[Source, Catalog], list[Repair]]
 
 # Words that end an operand when they stand before it or behind it.
 _STOPS = frozenset("""
-    ALL AND ANY AS ASC BETWEEN BY CASE CROSS DESC DISTINCT ELSE END ESCAPE EXCEPT FROM FULL GROUP HAVING ILIKE IN INNER INTERSECT IS
-    JOIN LEFT LIKE LIMIT NOT ON OR ORDER OUTER OVER PARTITION QUALIFY RIGHT SELECT THEN UNION USING WHEN WHERE WINDOW WITH
+    ALL AND ANY AS ASC BETWEEN BY CASE CROSS DESC DISTINCT ELSE END ESCAPE EXCEPT FROM FULL GROUP HAVING ILIKE IN
+    INNER INTERSECT IS JOIN LEFT LIKE LIMIT NOT ON OR ORDER OUTER OVER PARTITION QUALIFY RIGHT SELECT THEN UNION
+    USING WHEN WHERE WINDOW WITH
 """.split())  # fmt: skip
 _LINKS = frozenset(("||", "+", "-", "*", "/"))
 
@@ -75,7 +76,9 @@ def primary_start(source: Source, last: int) -> int | None:
 
 def _may_call(source: Source, index: int) -> bool:
     token = source.tokens[index]
-    return token.kind == "quoted" or (token.kind == "word" and (token.upper not in _STOPS or token.upper in ("LEFT", "RIGHT")))
+    return token.kind == "quoted" or (
+        token.kind == "word" and (token.upper not in _STOPS or token.upper in ("LEFT", "RIGHT"))
+    )
 
 
 def _case_start(source: Source, index: int) -> int | None:
@@ -120,7 +123,9 @@ def _primary_end(source: Source, index: int) -> int | None:
     token = tokens[index]
     if token.text in ("(", "["):
         end = source.partners.get(index)
-    elif token.kind in ("string", "number", "param") or (token.kind in ("word", "quoted") and token.upper not in _STOPS):
+    elif token.kind in ("string", "number", "param") or (
+        token.kind in ("word", "quoted") and token.upper not in _STOPS
+    ):
         end = index
     else:
         return None
@@ -128,7 +133,7 @@ def _primary_end(source: Source, index: int) -> int | None:
         following = tokens[end + 1].text
         if following == "." and end + 2 < len(tokens):
             end += 2
-        elif following in ("(", "[") and tokens[end].kind in ("word", "quoted") or following == "[":
+        elif (following in ("(", "[") and tokens[end].kind in ("word", "quoted")) or following == "[":
             end = source.partners.get(end + 1)
         else:
             break

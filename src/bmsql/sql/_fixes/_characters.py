@@ -6,8 +6,9 @@ from bmsql.sql._lexer import LexError, tokenize
 from bmsql.types import Fix
 
 _PLAIN = {
-    "\u201c": '"', "\u201d": '"', "\u201e": '"', "\u2018": "'", "\u2019": "'", "\u00a0": " ", "\u2002": " ", "\u2003": " ", "\u2009": " ",
-    "\u202f": " ", "\u3000": " ", "\u2212": "-", "\u2264": "<=", "\u2265": ">=", "\u2260": "!=", "\uff0c": ",", "\uff08": "(", "\uff09": ")",
+    "\u201c": '"', "\u201d": '"', "\u201e": '"', "\u2018": "'", "\u2019": "'", "\u00a0": " ", "\u2002": " ",
+    "\u2003": " ", "\u2009": " ", "\u202f": " ", "\u3000": " ", "\u2212": "-", "\u2264": "<=", "\u2265": ">=",
+    "\u2260": "!=", "\uff0c": ",", "\uff08": "(", "\uff09": ")",
 }  # fmt: skip
 _CLOSING = {"\u201c": "\u201d", "\u201e": "\u201d", "\u2018": "\u2019"}
 _MOST = 200
@@ -34,7 +35,9 @@ def readable(text: str) -> tuple[str, list[Fix]]:
             else:
                 before, after = char, _PLAIN[char]
             text = text[:offset] + after + text[offset + len(before) :]
-            fixes.append(Fix(code="character", message="A typographic character was made plain.", before=before, after=after))
+            fixes.append(
+                Fix(code="character", message="A typographic character was made plain.", before=before, after=after)
+            )
         else:
             break
     return text, fixes

@@ -46,7 +46,7 @@ _COLUMN_PLACES = frozenset(("SELECT", "DISTINCT", "WHERE", "AND", "OR", "ON", "B
 
 
 def type_names(source: Source, catalog: Catalog) -> list[Repair]:
-    """`CAST(x AS VARCHAR(20))` -> `CAST(x AS STRING)`"""
+    """`CAST(x AS VARCHAR(20))` -> `CAST(x AS STRING)`."""
     repairs: list[Repair] = []
     for index, token in enumerate(source.tokens):
         if token.upper not in ("CAST", "SAFE_CAST", "TRY_CAST") or text(source, index + 1) != "(":
@@ -60,7 +60,9 @@ def type_names(source: Source, catalog: Catalog) -> list[Repair]:
             continue
         new = TYPE_NAMES.get(upper(source, at + 1))
         if new is not None:
-            repairs.append(replace(source, at + 1, closing - 1, new, "type-name", f"The type is called {new} in BigQuery."))
+            repairs.append(
+                replace(source, at + 1, closing - 1, new, "type-name", f"The type is called {new} in BigQuery.")
+            )
     return repairs
 
 
@@ -73,14 +75,18 @@ def renamed_functions(source: Source, catalog: Catalog) -> list[Repair]:
             continue
         given = arguments(source, index + 1)
         if given is not None and len(given) in known[1]:
-            repairs.append(replace(source, index, index, known[0], "function-name", f"{token.upper} is called {known[0]} in BigQuery."))
+            repairs.append(
+                replace(
+                    source, index, index, known[0], "function-name", f"{token.upper} is called {known[0]} in BigQuery."
+                )
+            )
     return repairs
 
 
 def rearranged_functions(source: Source, catalog: Catalog) -> list[Repair]:
-    """`CHARINDEX(a, b)` -> `STRPOS(b, a)`; `DATE_TRUNC('month', d)` -> `DATE_TRUNC(d, MONTH)`; `YEAR(d)` -> `EXTRACT(YEAR FROM d)`
+    """`CHARINDEX(a, b)` -> `STRPOS(b, a)`; `YEAR(d)` -> `EXTRACT(YEAR FROM d)`.
 
-    One a round, because calls may stand in one another.
+    Also `DATE_TRUNC('month', d)` -> `DATE_TRUNC(d, MONTH)`. One a round, because calls may stand in one another.
     """
     for index, token in enumerate(source.tokens):
         if token.kind != "word" or text(source, index + 1) != "(" or text(source, index - 1) == ".":
@@ -100,24 +106,47 @@ def rearranged_functions(source: Source, catalog: Catalog) -> list[Repair]:
             after = f"EXTRACT({name} FROM {pieces[0]})"
         if after:
             closing = source.partners[index + 1]
-            return [replace(source, index, closing, after, "function-form", f"{name} is written {after.partition('(')[0]}(...) this way in BigQuery.")]
+            return [
+                replace(
+                    source,
+                    index,
+                    closing,
+                    after,
+                    "function-form",
+                    f"{name} is written {after.partition('(')[0]}(...) this way in BigQuery.",
+                )
+            ]
     return []
 
 
 def reserved_alias(source: Source, catalog: Catalog) -> list[Repair]:
-    """``AS group`` -> ``AS `group` ``"""
+    """``AS group`` -> ``AS `group` ``."""
     repairs: list[Repair] = []
     casts = _cast_interiors(source)
     for index, token in enumerate(source.tokens):
         if token.upper != "AS" or index == 0:
             continue
         word = upper(source, index + 1)
-        if word not in RESERVED or text(source, index + 2) == "(" or any(a < index < b for a, b in casts):
+        if (
+            word not in RESERVED
+            or word in ("SELECT", "WITH")
+            or text(source, index + 2) == "("
+            or any(a < index < b for a, b in casts)
+        ):
             continue
         if upper(source, index - 1) == "SELECT" and word == "STRUCT":
             continue
         name = text(source, index + 1)
-        repairs.append(replace(source, index + 1, index + 1, f"`{name}`", "reserved-alias", f"{word} is a reserved word, so the alias is quoted."))
+        repairs.append(
+            replace(
+                source,
+                index + 1,
+                index + 1,
+                f"`{name}`",
+                "reserved-alias",
+                f"{word} is a reserved word, so the alias is quoted.",
+            )
+        )
     return repairs
 
 
@@ -130,7 +159,7 @@ def _cast_interiors(source: Source) -> list[tuple[int, int]]:
 
 
 def quoted_alias(source: Source, catalog: Catalog) -> list[Repair]:
-    """`COUNT(*) AS "n rows"` -> ``COUNT(*) AS `n rows` ``"""
+    """`COUNT(*) AS "n rows"` -> ``COUNT(*) AS `n rows` ``."""
     repairs: list[Repair] = []
     for index, token in enumerate(source.tokens):
         if token.kind == "string" and upper(source, index - 1) == "AS" and token.text[0] in "'\"":
@@ -176,11 +205,26 @@ def _column_place(source: Source, index: int) -> bool:
         return True
     if upper(source, opening + 1) == "SELECT":
         return True
-    return sign == "(" and upper(source, opening - 1) in ("COUNT", "SUM", "AVG", "MIN", "MAX", "LOWER", "UPPER", "DISTINCT", "ROUND", "LENGTH")
+    return sign == "(" and upper(source, opening - 1) in (
+        "COUNT",
+        "SUM",
+        "AVG",
+        "MIN",
+        "MAX",
+        "LOWER",
+        "UPPER",
+        "DISTINCT",
+        "ROUND",
+        "LENGTH",
+    )
 
 
 def _named(source: Source, index: int, name: str, message: str) -> Repair:
-    plain = name.isascii() and name.replace("_", "a").isalnum() and not name[0].isdigit() and name.upper() not in RESERVED
+    plain = (
+        name.isascii() and name.replace("_", "a").isalnum() and not name[0].isdigit() and name.upper() not in RESERVED
+    )
     token = source.tokens[index]
     after = name if plain else f"`{name}`"
-    return Repair([Edit(token.start, token.end, after)], Fix(code="quoted-name", message=message, before=token.text, after=after))
+    return Repair(
+        [Edit(token.start, token.end, after)], Fix(code="quoted-name", message=message, before=token.text, after=after)
+    )

@@ -33,12 +33,17 @@ def double_colon(source: Source, catalog: Catalog) -> list[Repair]:
         before = piece(source, start, last)
         after = f"CAST({piece(source, start, index - 1)} AS {name})"
         edit = Edit(source.tokens[start].start, source.tokens[last].end, after)
-        return [Repair([edit], Fix(code="double-colon", message="A cast is written CAST(x AS type).", before=before, after=after))]
+        return [
+            Repair(
+                [edit],
+                Fix(code="double-colon", message="A cast is written CAST(x AS type).", before=before, after=after),
+            )
+        ]
     return []
 
 
 def ilike(source: Source, catalog: Catalog) -> list[Repair]:
-    """`x ILIKE 'a%'` -> `LOWER(x) LIKE LOWER('a%')`"""
+    """`x ILIKE 'a%'` -> `LOWER(x) LIKE LOWER('a%')`."""
     for index, token in enumerate(source.tokens):
         if token.upper != "ILIKE" or upper(source, index + 1) in ("ANY", "ALL", "SOME"):
             continue
@@ -52,5 +57,15 @@ def ilike(source: Source, catalog: Catalog) -> list[Repair]:
         before = piece(source, left, right)
         after = f"LOWER({piece(source, left, left_last)}) {word} LOWER({piece(source, index + 1, right)})"
         edit = Edit(source.tokens[left].start, source.tokens[right].end, after)
-        return [Repair([edit], Fix(code="ilike", message="BigQuery has no ILIKE; both sides are lower-cased.", before=before, after=after))]
+        return [
+            Repair(
+                [edit],
+                Fix(
+                    code="ilike",
+                    message="BigQuery has no ILIKE; both sides are lower-cased.",
+                    before=before,
+                    after=after,
+                ),
+            )
+        ]
     return []

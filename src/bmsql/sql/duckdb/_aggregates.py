@@ -5,8 +5,8 @@ from __future__ import annotations
 from sqlglot import exp
 
 from bmsql.errors import InvalidSqlError
+from bmsql.sql.duckdb._compare import may_be_nan
 from bmsql.sql.duckdb._kinds import NAMES, TYPES, kind, source, unsupported
-from bmsql.sql.duckdb._operators import may_be_nan
 from bmsql.sql.duckdb._strings import number
 from bmsql.sql.duckdb._template import Template, aggregate, template, verbatim
 
@@ -22,7 +22,7 @@ def count(node: exp.Expr) -> exp.Expr:
     """COUNT of one expression."""
     if node.expressions or (isinstance(node.this, exp.Distinct) and len(node.this.expressions) != 1):
         raise unsupported("COUNT takes one expression", "Use COUNT(DISTINCT CONCAT(...)).")
-    if kind(node.this) in "R":
+    if kind(node.this) == "R":
         raise unsupported("COUNT of a STRUCT is not translated")
     return node
 
@@ -40,7 +40,7 @@ def sum_(node: exp.Expr) -> exp.Expr:
     letter = kind(node.this)
     if letter not in "IFN?0":
         raise InvalidSqlError(f"BigQuery has no SUM of {NAMES[letter]}.", remedy="Use COUNTIF for a BOOL, or CAST.")
-    if letter in "I" and not _in_window(node):
+    if letter == "I" and not _in_window(node):
         return aggregate("CAST(sum({x}) AS BIGINT)", "I", x=node.this)
     if letter == "N" and not _in_window(node):
         return aggregate("CAST(sum({x}) AS DECIMAL(38, 9))", "N", x=node.this)
@@ -195,7 +195,8 @@ def approx_top(node: exp.Expr) -> exp.Expr:
         "list_transform(map_entries(histogram({x})), lambda e: struct_pack(c := CAST(e.value AS BIGINT), v := e.key))"
     )
     nulls = "CASE WHEN count(*) > count({x}) THEN [struct_pack(c := count(*) - count({x}), v := NULL)] ELSE [] END"
-    text = f'list_transform(list_sort(list_concat({pairs}, {nulls}), \'DESC\'), lambda e: struct_pack("value" := e.v, "count" := e.c))[1:{size}]'
+    named = 'lambda e: struct_pack("value" := e.v, "count" := e.c)'
+    text = f"list_transform(list_sort(list_concat({pairs}, {nulls}), 'DESC'), {named})[1:{size}]"
     return aggregate(text, x=node.this)
 
 

@@ -16,10 +16,11 @@ from bmsql.sql.duckdb._template import Template, template
 _TIME = r"[0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}(\.[0-9]{0,6})?"
 _DATE = r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
 _ZONE = r" ?(Z|z|UTC|[+-][0-9]{1,2}(:[0-9]{2})?| [A-Z][A-Za-z_]+/[A-Za-z_/]+)"
+_DECIMAL = r"([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?"
 _PATTERNS = {
     "I": (r"\s*[+-]?(0[xX][0-9a-fA-F]+|[0-9]+)\s*", "BIGINT", "int64"),
-    "F": (r"(?i)\s*[+-]?([0-9]+\.?[0-9]*(e[+-]?[0-9]+)?|\.[0-9]+(e[+-]?[0-9]+)?|inf|infinity|nan)\s*", "DOUBLE", "double"),
-    "N": (r"(?i)\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?\s*", "DECIMAL(38, 9)", "numeric"),
+    "F": (rf"(?i)\s*[+-]?({_DECIMAL}|inf|infinity|nan)\s*", "DOUBLE", "double"),
+    "N": (rf"(?i)\s*[+-]?{_DECIMAL}\s*", "DECIMAL(38, 9)", "numeric"),
     "D": (_DATE, "DATE", "date"),
     "X": (rf"{_DATE}([ Tt]{_TIME})?", "TIMESTAMP", "datetime"),
     "T": (rf"{_DATE}([ Tt]{_TIME})?({_ZONE})?", "TIMESTAMPTZ", "timestamp"),
@@ -36,15 +37,23 @@ _SAME = {
 }  # fmt: skip
 _SECONDS = (
     "CASE WHEN extract('microsecond' FROM {x}) % 1000000 = 0 THEN '' "
-    "WHEN extract('microsecond' FROM {x}) % 1000 = 0 THEN substring(strftime({x}, '.%f'), 1, 4) ELSE strftime({x}, '.%f') END"
+    "WHEN extract('microsecond' FROM {x}) % 1000 = 0 THEN substring(strftime({x}, '.%f'), 1, 4) "
+    "ELSE strftime({x}, '.%f') END"
 )
 _TO_STRING = {
     "I": "CAST({x} AS VARCHAR)", "D": "CAST({x} AS VARCHAR)", "O": "CAST({x} AS VARCHAR)",
     # As C's %.15g, or %.17g where that does not read back; adding 0 turns -0 into 0.
-    "F": "CASE WHEN CAST(printf('%.15g', {x} + 0e0) AS DOUBLE) = {x} THEN printf('%.15g', {x} + 0e0) ELSE printf('%.17g', {x}) END",
+    "F": (
+        "CASE WHEN CAST(printf('%.15g', {x} + 0e0) AS DOUBLE) = {x} THEN printf('%.15g', {x} + 0e0) "
+        "ELSE printf('%.17g', {x}) END"
+    ),
     "N": "regexp_replace(regexp_replace(CAST({x} AS VARCHAR), '0+$', ''), '\\.$', '')",
     "X": "(strftime({x}, '%Y-%m-%d %H:%M:%S') || " + _SECONDS + ")",
-    "T": "(strftime({x} AT TIME ZONE 'UTC', '%Y-%m-%d %H:%M:%S') || " + _SECONDS.replace("strftime({x},", "strftime({x} AT TIME ZONE 'UTC',") + " || '+00')",
+    "T": (
+        "(strftime({x} AT TIME ZONE 'UTC', '%Y-%m-%d %H:%M:%S') || "
+        + _SECONDS.replace("strftime({x},", "strftime({x} AT TIME ZONE 'UTC',")
+        + " || '+00')"
+    ),
     "B": "CASE WHEN {x} IS NULL THEN NULL WHEN TRY(decode({x})) IS NULL THEN {fail:invalid UTF-8} ELSE decode({x}) END",
 }  # fmt: skip
 

@@ -19,8 +19,10 @@ _ADD = {
     **{unit: f"to_microseconds(CAST({{n!r}} AS BIGINT) * {size})" for unit, size in _MICROS.items()},
 }  # fmt: skip
 _TYPE = {"D": "DATE", "X": "TIMESTAMP", "T": "TIMESTAMPTZ", "M": "TIME"}
-_DEFAULT: dict[type[exp.Expr], str] = {exp.TimestampAdd: "T", exp.TimestampSub: "T", exp.TimestampDiff: "T", exp.TimestampTrunc: "T",
-            exp.DatetimeAdd: "X", exp.DatetimeSub: "X", exp.DatetimeDiff: "X", exp.DatetimeTrunc: "X"}  # fmt: skip
+_DEFAULT: dict[type[exp.Expr], str] = {
+    exp.TimestampAdd: "T", exp.TimestampSub: "T", exp.TimestampDiff: "T", exp.TimestampTrunc: "T",
+    exp.DatetimeAdd: "X", exp.DatetimeSub: "X", exp.DatetimeDiff: "X", exp.DatetimeTrunc: "X",
+}  # fmt: skip
 
 
 def part(node: exp.Expr | None) -> tuple[str, int]:
@@ -175,9 +177,10 @@ def at_time_zone(node: exp.Expr) -> exp.Expr:
 
 
 _STRFTIME = {
-    "Y": "%Y", "m": "%m", "d": "%d", "H": "%H", "M": "%M", "S": "%S", "y": "%y", "b": "%b", "h": "%b", "B": "%B", "a": "%a",
-    "A": "%A", "j": "%j", "F": "%Y-%m-%d", "T": "%H:%M:%S", "R": "%H:%M", "D": "%m/%d/%y", "x": "%m/%d/%y", "p": "%p", "I": "%I",
-    "U": "%U", "W": "%W", "V": "%V", "G": "%G", "u": "%u", "w": "%w", "%": "%%", "n": "\n", "t": "\t", "E4Y": "%Y",
+    "Y": "%Y", "m": "%m", "d": "%d", "H": "%H", "M": "%M", "S": "%S", "y": "%y", "b": "%b", "h": "%b", "B": "%B",
+    "a": "%a", "A": "%A", "j": "%j", "F": "%Y-%m-%d", "T": "%H:%M:%S", "R": "%H:%M", "D": "%m/%d/%y",
+    "x": "%m/%d/%y", "p": "%p", "I": "%I", "U": "%U", "W": "%W", "V": "%V", "G": "%G", "u": "%u", "w": "%w",
+    "%": "%%", "n": "\n", "t": "\t", "E4Y": "%Y",
 }  # fmt: skip
 _OWN = {
     "Q": "CAST(quarter({x}) AS VARCHAR)", "e": "lpad(CAST(day({x}) AS VARCHAR), 2, ' ')",
@@ -269,10 +272,11 @@ def utc_only(node: exp.Expr) -> Template | None:
 
 
 RULES = (
-    (exp.Interval, interval), (exp.DateAdd, add), (exp.DateSub, add), (exp.DatetimeAdd, add), (exp.DatetimeSub, add),
-    (exp.TimestampAdd, add), (exp.TimestampSub, add), (exp.DateDiff, diff), (exp.DatetimeDiff, diff),
-    (exp.TimestampDiff, diff), (exp.DateTrunc, trunc), (exp.DatetimeTrunc, trunc), (exp.TimestampTrunc, trunc),
-    (exp.LastDay, last_day), (exp.Extract, extract), (exp.AtTimeZone, at_time_zone), (exp.TimeToStr, format_time),
-    (exp.StrToDate, parse_time), (exp.StrToTime, parse_time), (exp.ParseDatetime, parse_time), (exp.UnixToTime, unix_to_time),
-    (exp.CurrentDate, current), (exp.CurrentDatetime, current), (exp.CurrentTimestamp, current),
+    (exp.Interval, interval), (exp.DateAdd, add), (exp.DateSub, add), (exp.DatetimeAdd, add),
+    (exp.DatetimeSub, add), (exp.TimestampAdd, add), (exp.TimestampSub, add), (exp.DateDiff, diff),
+    (exp.DatetimeDiff, diff), (exp.TimestampDiff, diff), (exp.DateTrunc, trunc), (exp.DatetimeTrunc, trunc),
+    (exp.TimestampTrunc, trunc), (exp.LastDay, last_day), (exp.Extract, extract), (exp.AtTimeZone, at_time_zone),
+    (exp.TimeToStr, format_time), (exp.StrToDate, parse_time), (exp.StrToTime, parse_time),
+    (exp.ParseDatetime, parse_time), (exp.UnixToTime, unix_to_time), (exp.CurrentDate, current),
+    (exp.CurrentDatetime, current), (exp.CurrentTimestamp, current),
 )  # fmt: skip

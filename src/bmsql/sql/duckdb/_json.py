@@ -5,12 +5,16 @@ from __future__ import annotations
 from sqlglot import exp
 
 from bmsql.sql.duckdb._kinds import element_kind, kind, source, unsupported
-from bmsql.sql.duckdb._strings import number
-from bmsql.sql.duckdb._template import Template, template
+from bmsql.sql.duckdb._template import template
 
-# DuckDB rewrites numbers (1.50 as 1.5), BigQuery keeps their text: an unlike number is an error here.
-_NUMBERS = r"regexp_extract_all({0}, '-?[0-9]+[0-9.eE+\-]*')"
-_SAME_NUMBERS = "list_has_all(" + _NUMBERS.format("CAST({{x}} AS VARCHAR)") + ", " + _NUMBERS.format("{got}") + ")"
+
+def _numbers_kept(got: str) -> str:
+    """DuckDB rewrites numbers (1.50 as 1.5), BigQuery keeps their text: whether all of `got` stand in the document."""
+    numbers = r"regexp_extract_all({0}, '-?[0-9]+[0-9.eE+\-]*')"
+    return f"list_has_all({numbers.format('CAST({x} AS VARCHAR)')}, {numbers.format(got)})"
+
+
+_REWRITTEN = "{fail:DuckDB would rewrite a number of this JSON}"
 
 
 def path_text(node: exp.Expr | None) -> str:
@@ -43,45 +47,42 @@ def scalar(node: exp.Expr) -> exp.Expr:
     """JSON_VALUE: the text of a scalar, NULL for the rest."""
     path = path_text(node.args.get("expression"))
     got = f"json_extract_string({{x}}, '{path}')"
+    of_type = f"json_type({{x}}, '{path}')"
     return template(
-        "CASE WHEN NOT json_valid({x}) THEN NULL "
-        f"WHEN json_type({{x}}, '{path}') IN ('OBJECT', 'ARRAY', 'NULL') THEN NULL "
-        f"WHEN json_type({{x}}, '{path}') = 'DOUBLE' AND NOT {_SAME_NUMBERS.format(got=got).replace('{{x}}', '{x}')} "
-        f"THEN {{fail:DuckDB would rewrite this JSON number}} ELSE {got} END",
-        "S", x=_document(node),
-    )  # fmt: skip
+        f"CASE WHEN NOT json_valid({{x}}) OR {of_type} IN ('OBJECT', 'ARRAY', 'NULL') THEN NULL "
+        f"WHEN {of_type} = 'DOUBLE' AND NOT {_numbers_kept(got)} THEN {_REWRITTEN} ELSE {got} END",
+        "S",
+        x=_document(node),
+    )
 
 
 def query(node: exp.Expr) -> exp.Expr:
     """JSON_QUERY: the document below a path, NULL for null."""
     path = path_text(node.args.get("expression"))
-    letter = "J" if kind(node.this) == "J" else "S"
     got = f"CAST(json_extract({{x}}, '{path}') AS VARCHAR)"
     return template(
-        "CASE WHEN NOT json_valid({x}) THEN NULL "
-        f"WHEN json_type({{x}}, '{path}') = 'NULL' THEN NULL "
-        f"WHEN NOT {_SAME_NUMBERS.format(got=got).replace('{{x}}', '{x}')} THEN {{fail:DuckDB would rewrite this JSON number}} ELSE {got} END",
-        letter, x=_document(node),
-    )  # fmt: skip
+        f"CASE WHEN NOT json_valid({{x}}) OR json_type({{x}}, '{path}') = 'NULL' THEN NULL "
+        f"WHEN NOT {_numbers_kept(got)} THEN {_REWRITTEN} ELSE {got} END",
+        "J" if kind(node.this) == "J" else "S",
+        x=_document(node),
+    )
 
 
 def array(node: exp.Expr) -> exp.Expr:
     """JSON_QUERY_ARRAY: the items as documents; JSON_VALUE_ARRAY: scalars, or NULL when one is none."""
     path = path_text(node.args.get("expression"))
-    items = f"CAST(json_extract({{x}}, '{path}') AS JSON[])"
+    found = f"json_extract({{x}}, '{path}')"
+    items = f"CAST({found} AS JSON[])"
     guard = (
         f"CASE WHEN NOT json_valid({{x}}) OR COALESCE(json_type({{x}}, '{path}'), '') <> 'ARRAY' THEN NULL "
-        f"WHEN NOT {_SAME_NUMBERS.format(got=f'CAST(json_extract({{x}}, {chr(39)}{path}{chr(39)}) AS VARCHAR)').replace('{{x}}', '{x}')} "
-        "THEN {fail:DuckDB would rewrite this JSON number} "
+        f"WHEN NOT {_numbers_kept(f'CAST({found} AS VARCHAR)')} THEN {_REWRITTEN} "
     )
     if isinstance(node, exp.JSONValueArray):
-        return template(
-            f"{guard}WHEN len(list_filter({items}, lambda e: json_type(e) IN ('OBJECT', 'ARRAY'))) > 0 THEN NULL "
-            f"ELSE list_transform({items}, lambda e: e ->> '$') END", x=_document(node),
-        )  # fmt: skip
-    return template(
-        f"{guard}ELSE list_transform({items}, lambda e: COALESCE(CAST(e AS VARCHAR), 'null')) END", x=_document(node)
-    )
+        nested = f"len(list_filter({items}, lambda e: json_type(e) IN ('OBJECT', 'ARRAY'))) > 0"
+        text = f"{guard}WHEN {nested} THEN NULL ELSE list_transform({items}, lambda e: e ->> '$') END"
+    else:
+        text = f"{guard}ELSE list_transform({items}, lambda e: COALESCE(CAST(e AS VARCHAR), 'null')) END"
+    return template(text, x=_document(node))
 
 
 def to_json_string(node: exp.Expr) -> exp.Expr:
@@ -112,8 +113,10 @@ def parse_json(node: exp.Expr) -> exp.Expr:
 
 
 RULES = (
-    (exp.JSONExtractScalar, scalar), (exp.JSONExtract, query), (exp.JSONExtractArray, array), (exp.JSONValueArray, array),
-    (exp.JSONFormat, to_json_string), (exp.ParseJSON, parse_json),
-)  # fmt: skip
-
-__all__ = ["RULES", "Template", "number"]
+    (exp.JSONExtractScalar, scalar),
+    (exp.JSONExtract, query),
+    (exp.JSONExtractArray, array),
+    (exp.JSONValueArray, array),
+    (exp.JSONFormat, to_json_string),
+    (exp.ParseJSON, parse_json),
+)

@@ -58,10 +58,9 @@ def element_kind(node: exp.Expr) -> str:
 
 def source(node: exp.Expr) -> str:
     """A short BigQuery text of a node, for messages."""
-    try:
-        text = node.sql("bigquery")
-    except Exception:  # a half-rewritten node has no BigQuery text; its class name is the next best
-        text = type(node).__name__
+    # A node whose children are rewritten already has no BigQuery text any more.
+    rewritten = any(inner.args.get("names") is not None for inner in node.walk())
+    text = type(node).__name__ if rewritten else node.sql("bigquery")
     return text if len(text) <= 60 else text[:57] + "..."
 
 

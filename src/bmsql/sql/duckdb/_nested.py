@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from bmsql.sql.duckdb._dates import interval, part, temporal
+from bmsql.sql.duckdb._dates import interval, temporal
 from bmsql.sql.duckdb._kinds import TYPES, element_kind, kind, require_same, source, unsupported
 from bmsql.sql.duckdb._strings import int_literal, never_null, number
 from bmsql.sql.duckdb._template import Template, template, verbatim
+
+_OUTSIDE = "{fail:Array index is out of bounds}"
 
 
 def array(node: exp.Expr) -> exp.Expr:
@@ -93,19 +95,21 @@ def element(node: exp.Expr) -> exp.Expr:
         inside = f"len({{a}}) >= {at}" if at >= 1 else "FALSE"
         got = f"({{a}})[{at}]"
         if safe:
-            made = template(got if at >= 1 else "NULL", a=node.this) if at >= 1 else template("NULL")
+            made = template(got, a=node.this) if at >= 1 else template("NULL")
         else:
             made = template(
-                f"CASE WHEN {{a}} IS NULL THEN NULL WHEN {inside} THEN {got} ELSE {{fail:Array index is out of bounds}} END",
+                f"CASE WHEN {{a}} IS NULL THEN NULL WHEN {inside} THEN {got} ELSE {_OUTSIDE} END",
                 a=node.this,
             )
     else:
         at_text = "{i!r}" if base else "{i!r} + 1"
+        otherwise = "NULL" if safe else _OUTSIDE
         made = template(
-            f"CASE WHEN {{a}} IS NULL OR {{i}} IS NULL THEN NULL WHEN {at_text} BETWEEN 1 AND len({{a}}) THEN ({{a}})[{at_text}] "
-            + ("ELSE NULL END" if safe else "ELSE {fail:Array index is out of bounds} END"),
-            a=node.this, i=index,
-        )  # fmt: skip
+            "CASE WHEN {a} IS NULL OR {i} IS NULL THEN NULL "
+            f"WHEN {at_text} BETWEEN 1 AND len({{a}}) THEN ({{a}})[{at_text}] ELSE {otherwise} END",
+            a=node.this,
+            i=index,
+        )
     if letter in TYPES:
         made.type = TYPES[letter]
     return made
@@ -127,7 +131,8 @@ def generate_array(node: exp.Expr) -> exp.Expr:
         text = "CASE WHEN {s!r} = 0 THEN {fail:Sequence step cannot be 0} ELSE generate_series({a}, {b}, {s}) END"
     elif kinds <= {"I", "F"}:
         text = (
-            "CASE WHEN {s} = 0 THEN {fail:Sequence step cannot be 0} WHEN {a} IS NULL OR {b} IS NULL OR {s} IS NULL THEN NULL "
+            "CASE WHEN {s} = 0 THEN {fail:Sequence step cannot be 0} "
+            "WHEN {a} IS NULL OR {b} IS NULL OR {s} IS NULL THEN NULL "
             "ELSE list_transform(range(0, CAST(floor(({b} - {a}) / {s}) AS BIGINT) + 1), lambda i: {a} + i * {s}) END"
         )
     else:
@@ -166,8 +171,6 @@ def dot(node: exp.Expr) -> exp.Expr:
     field = node.expression.name.replace("'", "''").replace("{", "{{").replace("}", "}}")
     return template(f"struct_extract({{x}}, '{field}')", x=node.this)
 
-
-__all__ = ["RULES", "part", "struct_of"]
 
 RULES = (
     (exp.Array, array), (exp.Struct, struct), (exp.Bracket, element), (exp.ArrayConcat, array_concat),

@@ -158,13 +158,12 @@ def _name_fields(node: exp.Expr) -> None:
     fields: list[exp.Expr] = []
     for item in node.expressions:
         name = column_name(item)
-        if isinstance(item, exp.Alias):
-            item = item.this
-        if not isinstance(item, exp.PropertyEQ) and name:
-            item = exp.PropertyEQ(this=exp.to_identifier(name, quoted=True), expression=item)
-        if isinstance(item, exp.PropertyEQ):
-            item.this.meta["spelled"] = item.this.name
-        fields.append(item)
+        field = item.this if isinstance(item, exp.Alias) else item
+        if not isinstance(field, exp.PropertyEQ) and name:
+            field = exp.PropertyEQ(this=exp.to_identifier(name, quoted=True), expression=field)
+        if isinstance(field, exp.PropertyEQ):
+            field.this.meta["spelled"] = field.this.name
+        fields.append(field)
     node.set("expressions", fields)
 
 
@@ -222,7 +221,7 @@ def _only(call: exp.Expr, key: exp.Expr, value: exp.Expr) -> exp.Expr:
 
 
 def _unpivot(pivot: exp.Expr, relation: exp.Expr) -> exp.Select:
-    """`SELECT s.* EXCEPT (a, b), u.v, u.k FROM s, UNNEST([STRUCT('a' AS k, a AS v), ...]) AS u WHERE u.v IS NOT NULL`."""
+    """`SELECT s.* EXCEPT (a, b), u.v, u.k FROM s, UNNEST([STRUCT('a' AS k, a AS v), ...]) AS u`."""
     field = pivot.args["fields"][0]
     if len(pivot.expressions) != 1 or not isinstance(pivot.expressions[0], (exp.Column, exp.Identifier)):
         raise unsupported("UNPIVOT is translated for single columns only")

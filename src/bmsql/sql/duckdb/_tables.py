@@ -2,8 +2,8 @@
 
 One row is `(node, signature, result, text)`. A node is sqlglot's class, or a name where it has none. A
 signature lists the arguments with the letters of `_kinds` that each accepts (`n` is INT64 or
-FLOAT64, `*` anything, a trailing `...` a list); a date or time accepts a string literal as BigQuery
-does. A result `=x` has the type of the argument x. Several rows of one node are overloads.
+FLOAT64, `*` anything, a trailing `...` a list); a date or time accepts a string literal, as of
+the first such letter. A result `=x` has the type of the argument x. Several rows of one node are overloads.
 """
 
 from __future__ import annotations
@@ -13,7 +13,10 @@ from sqlglot import exp
 Row = tuple[type[exp.Expr] | str, str, str, str]
 
 #: What BigQuery's TRIM removes without a second argument; DuckDB's removes spaces only.
-_BLANKS = "' \t\n\v\f\r\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000'"
+_BLANKS = (
+    "' \t\n\v\f\r\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007"
+    "\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000'"
+)
 _CHARS = "regexp_extract_all({this}, '(?s).')"
 #: Each is finite for finite arguments, or BigQuery raises an error.
 _FINITE = (
@@ -29,7 +32,10 @@ def _finite(call: str, arguments: int = 1) -> str:
     return (_FINITE if arguments == 1 else _FINITE_2).format(call)
 
 
-_NULL_SAFE = "CASE WHEN isfinite(CAST({this} AS DOUBLE)) AND isfinite(CAST({expression} AS DOUBLE)) "
+def _safe(sum_: str) -> str:
+    finite = "isfinite(CAST({this} AS DOUBLE)) AND isfinite(CAST({expression} AS DOUBLE))"
+    return f"CASE WHEN {finite} AND isinf({sum_}) THEN NULL ELSE {sum_} END"
+
 
 STRINGS: tuple[Row, ...] = (
     (exp.Lower, "this:S", "S", "lower({this})"),
@@ -51,13 +57,13 @@ STRINGS: tuple[Row, ...] = (
     (exp.Levenshtein, "this:S expression:S", "I", "levenshtein({this}, {expression})"),
     (exp.Levenshtein, "this:S expression:S max_dist:I", "I", "least(levenshtein({this}, {expression}), {max_dist!r})"),
     (exp.Ascii, "this:S", "I",
-     "CASE WHEN unicode({this}) > 127 THEN {fail:ASCII: not an ASCII character} ELSE CAST(ascii({this}) AS BIGINT) END"),
+     "CASE WHEN unicode({this}) > 127 THEN {fail:ASCII: another character} ELSE CAST(ascii({this}) AS BIGINT) END"),
     (exp.Unicode, "this:S", "I", "CAST(CASE WHEN {this} = '' THEN 0 ELSE unicode({this}) END AS BIGINT)"),
     (exp.Chr, "expressions:I", "S", "chr(CAST({expressions} AS INTEGER))"),
     (exp.ToCodePoints, "this:S", "A", f"list_transform({_CHARS}, lambda e: CAST(unicode(e) AS BIGINT))"),
     (exp.CodePointsToString, "this:A", "S",
-     "CASE WHEN list_count({this}) = len({this}) THEN "
-     "array_to_string(list_transform({this}, lambda e: chr(CAST(e AS INTEGER))), '') END"),
+     ("CASE WHEN list_count({this}) = len({this}) THEN "
+      "array_to_string(list_transform({this}, lambda e: chr(CAST(e AS INTEGER))), '') END")),
     (exp.ToBase64, "this:B", "S", "base64({this})"),
     (exp.FromBase64, "this:S", "B", "from_base64({this})"),
     (exp.Unhex, "this:S", "B", "unhex({this})"),
@@ -99,14 +105,14 @@ NUMBERS: tuple[Row, ...] = (
     (exp.IntDiv, "this:I expression:I", "I", "({this} // {expression})"),
     (exp.Mod, "this:I expression:I", "I", "({this} % {expression})"),
     (exp.SafeDivide, "this:n expression:n", "F",
-     "CASE WHEN {expression} = 0 OR (isinf({this} / {expression}) AND isfinite(CAST({this} AS DOUBLE))) THEN NULL "
-     "ELSE {this} / {expression} END"),
+     ("CASE WHEN {expression} = 0 OR (isinf({this} / {expression}) AND isfinite(CAST({this} AS DOUBLE))) THEN NULL "
+      "ELSE {this} / {expression} END")),
     (exp.SafeAdd, "this:I expression:I", "I", "TRY({this} + {expression})"),
     (exp.SafeSubtract, "this:I expression:I", "I", "TRY({this} - {expression})"),
     (exp.SafeMultiply, "this:I expression:I", "I", "TRY({this} * {expression})"),
-    (exp.SafeAdd, "this:n expression:n", "F", _NULL_SAFE + "AND isinf({this} + {expression}) THEN NULL ELSE {this} + {expression} END"),
-    (exp.SafeSubtract, "this:n expression:n", "F", _NULL_SAFE + "AND isinf({this} - {expression}) THEN NULL ELSE {this} - {expression} END"),
-    (exp.SafeMultiply, "this:n expression:n", "F", _NULL_SAFE + "AND isinf({this} * {expression}) THEN NULL ELSE {this} * {expression} END"),
+    (exp.SafeAdd, "this:n expression:n", "F", _safe("{this} + {expression}")),
+    (exp.SafeSubtract, "this:n expression:n", "F", _safe("{this} - {expression}")),
+    (exp.SafeMultiply, "this:n expression:n", "F", _safe("{this} * {expression}")),
     (exp.SafeNegate, "this:I", "I", "TRY(0 - {this})"),
     (exp.SafeNegate, "this:F", "F", "(-{this})"),
     (exp.IsNan, "this:n", "O", "isnan(CAST({this} AS DOUBLE))"),
@@ -118,11 +124,11 @@ NUMBERS: tuple[Row, ...] = (
     (exp.BitwiseCount, "this:I", "I", "CAST(bit_count({this}) AS BIGINT)"),
     # BigQuery shifts 64 unsigned bits: nothing overflows, and a right shift fills with zeros.
     (exp.BitwiseLeftShift, "this:I expression:I", "I",
-     "CASE WHEN {expression!r} < 0 THEN {fail:negative shift} WHEN {expression!r} > 63 THEN 0 "
-     "ELSE CAST(CAST({this} AS BIT) << CAST({expression!r} AS INTEGER) AS BIGINT) END"),
+     ("CASE WHEN {expression!r} < 0 THEN {fail:negative shift} WHEN {expression!r} > 63 THEN 0 "
+      "ELSE CAST(CAST({this} AS BIT) << CAST({expression!r} AS INTEGER) AS BIGINT) END")),
     (exp.BitwiseRightShift, "this:I expression:I", "I",
-     "CASE WHEN {expression!r} < 0 THEN {fail:negative shift} WHEN {expression!r} > 63 THEN 0 "
-     "ELSE CAST(CAST({this} AS BIT) >> CAST({expression!r} AS INTEGER) AS BIGINT) END"),
+     ("CASE WHEN {expression!r} < 0 THEN {fail:negative shift} WHEN {expression!r} > 63 THEN 0 "
+      "ELSE CAST(CAST({this} AS BIT) >> CAST({expression!r} AS INTEGER) AS BIGINT) END")),
     (exp.Rand, "", "F", "random()"),
     (exp.Uuid, "", "S", "CAST(uuid() AS VARCHAR)"),
 )  # fmt: skip
@@ -139,9 +145,9 @@ TIMES: tuple[Row, ...] = (
      "make_timestamp({year!r}, {month!r}, {day!r}, {hour!r}, {min!r}, {sec!r})"),
     (exp.Date, "this:DXT", "D", "CAST({this} AS DATE)"),
     (exp.TsOrDsToDate, "this:DXT", "D", "CAST({this} AS DATE)"),
-    (exp.TsOrDsToDatetime, "this:DXT", "X", "CAST({this} AS TIMESTAMP)"),
-    (exp.TsOrDsToTimestamp, "this:DXT", "T", "CAST({this} AS TIMESTAMPTZ)"),
-    (exp.Timestamp, "this:DXT", "T", "CAST({this} AS TIMESTAMPTZ)"),
+    (exp.TsOrDsToDatetime, "this:XDT", "X", "CAST({this} AS TIMESTAMP)"),
+    (exp.TsOrDsToTimestamp, "this:TDX", "T", "CAST({this} AS TIMESTAMPTZ)"),
+    (exp.Timestamp, "this:TDX", "T", "CAST({this} AS TIMESTAMPTZ)"),
     (exp.TsOrDsToTime, "this:XT", "M", "CAST(CAST({this} AS TIMESTAMP) AS TIME)"),
     (exp.CurrentDate, "", "D", "current_date"),
     (exp.CurrentTimestamp, "", "T", "get_current_timestamp()"),
@@ -151,8 +157,10 @@ TIMES: tuple[Row, ...] = (
 ARRAYS: tuple[Row, ...] = (
     (exp.ArraySize, "this:A", "I", "len({this})"),
     (exp.ArrayReverse, "this:A", "=this", "list_reverse({this})"),
-    (exp.ArrayFirst, "this:A", "?", "CASE WHEN len({this}) = 0 THEN {fail:ARRAY_FIRST of an empty array} ELSE ({this})[1] END"),
-    (exp.ArrayLast, "this:A", "?", "CASE WHEN len({this}) = 0 THEN {fail:ARRAY_LAST of an empty array} ELSE ({this})[-1] END"),
+    (exp.ArrayFirst, "this:A", "?",
+     "CASE WHEN len({this}) = 0 THEN {fail:ARRAY_FIRST of an empty array} ELSE ({this})[1] END"),
+    (exp.ArrayLast, "this:A", "?",
+     "CASE WHEN len({this}) = 0 THEN {fail:ARRAY_LAST of an empty array} ELSE ({this})[-1] END"),
     (exp.ArrayToString, "this:A expression:S", "S", "array_to_string({this}, {expression})"),
     (exp.ArrayToString, "this:A expression:S null:S", "S",
      "array_to_string(list_transform({this}, lambda e: COALESCE(e, {null})), {expression})"),
@@ -164,7 +172,8 @@ INITCAP = (
     r"""'(?s)[^\s\[\](){{}}/|<>!?@"^#$&~_,.:;*%+\-]+|.'), lambda e: upper(e[1]) || substring(e, 2)), '')"""
 )
 TEXT_TRIM = {
-    "": f"trim({{this}}, {_BLANKS})", "LEADING": f"ltrim({{this}}, {_BLANKS})", "TRAILING": f"rtrim({{this}}, {_BLANKS})",
+    "": f"trim({{this}}, {_BLANKS})", "LEADING": f"ltrim({{this}}, {_BLANKS})",
+    "TRAILING": f"rtrim({{this}}, {_BLANKS})",
 }  # fmt: skip
 
 AGGREGATES: tuple[Row, ...] = (

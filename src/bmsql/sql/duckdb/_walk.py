@@ -10,17 +10,42 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from bmsql.sql.duckdb import _aggregates, _casts, _dates, _json, _nested, _numbers, _operators, _strings
+from bmsql.errors import InvalidSqlError
+from bmsql.sql.duckdb import (
+    _aggregates,
+    _arithmetic,
+    _casts,
+    _compare,
+    _conditions,
+    _dates,
+    _json,
+    _nested,
+    _numbers,
+    _regexp,
+    _strings,
+)
 from bmsql.sql.duckdb._calls import call
 from bmsql.sql.duckdb._dates import utc_only
-from bmsql.sql.duckdb._kinds import kind, source, unsupported
+from bmsql.sql.duckdb._kinds import kind, require_same, source, unsupported
 from bmsql.sql.duckdb._template import Template, template
 
 Rule = Callable[[exp.Expr], "exp.Expr | None"]
 
 RULES: dict[type[exp.Expr], Rule] = {
     node: rule
-    for module in (_operators, _casts, _numbers, _strings, _dates, _nested, _json, _aggregates)
+    for module in (
+        _compare,
+        _arithmetic,
+        _conditions,
+        _casts,
+        _numbers,
+        _strings,
+        _regexp,
+        _dates,
+        _nested,
+        _json,
+        _aggregates,
+    )
     for node, rule in module.RULES
 }
 RULES.update(dict.fromkeys((exp.Date, exp.Timestamp, exp.TsOrDsToDatetime, exp.TsOrDsToTime), utc_only))
@@ -28,12 +53,13 @@ RULES.update(dict.fromkeys((exp.Date, exp.Timestamp, exp.TsOrDsToDatetime, exp.T
 #: Plain SQL that means the same in both, once names and types are settled.
 PLAIN = frozenset(
     (
-        exp.Select, exp.From, exp.Join, exp.Where, exp.Group, exp.Having, exp.Qualify, exp.Ordered, exp.Limit, exp.Offset,
-        exp.With, exp.CTE, exp.TableAlias, exp.Identifier, exp.Table, exp.Subquery, exp.Union, exp.Except, exp.Intersect,
-        exp.Alias, exp.Column, exp.Star, exp.Literal, exp.Boolean, exp.Null, exp.Paren, exp.And, exp.Or, exp.Not, exp.Is,
-        exp.Exists, exp.Distinct, exp.WindowSpec, exp.Tuple, exp.DataType, exp.DataTypeParam, exp.ColumnDef, exp.Unnest,
-        exp.RowNumber, exp.Rank, exp.DenseRank, exp.Ntile, exp.PercentRank, exp.CumeDist, exp.Lag, exp.Lead, exp.FirstValue,
-        exp.LastValue, exp.NthValue, exp.PropertyEQ, exp.Var, exp.WeekStart, exp.JSONPath, exp.JSONPathRoot, exp.JSONPathKey,
+        exp.Select, exp.From, exp.Join, exp.Where, exp.Group, exp.Having, exp.Qualify, exp.Ordered, exp.Limit,
+        exp.Offset, exp.With, exp.CTE, exp.TableAlias, exp.Identifier, exp.Table, exp.Subquery, exp.Union,
+        exp.Except, exp.Intersect, exp.Alias, exp.Column, exp.Star, exp.Literal, exp.Boolean, exp.Null, exp.Paren,
+        exp.And, exp.Or, exp.Not, exp.Is, exp.Exists, exp.Distinct, exp.WindowSpec, exp.Tuple, exp.DataType,
+        exp.DataTypeParam, exp.ColumnDef, exp.Unnest, exp.RowNumber, exp.Rank, exp.DenseRank, exp.Ntile,
+        exp.PercentRank, exp.CumeDist, exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue,
+        exp.PropertyEQ, exp.Var, exp.WeekStart, exp.JSONPath, exp.JSONPathRoot, exp.JSONPathKey,
         exp.JSONPathSubscript, exp.Rollup, exp.Cube, exp.GroupingSets, exp.Any, exp.All, exp.HavingMax, exp.Filter,
     )
 )  # fmt: skip
@@ -74,7 +100,8 @@ class _Unnested:
 class Walk:
     """One translation: keeps the UNNESTs of the enclosing queries."""
 
-    def __init__(self) -> None:
+    def __init__(self, spellings: Callable[[], dict[str, str]]) -> None:
+        self._spellings = spellings
         self._scopes: list[dict[str, _Unnested | None]] = []
         self._unnests = 0
 
@@ -92,6 +119,8 @@ class Walk:
                 if any(a is not b for a, b in zip(items, value, strict=True)):
                     node.set(key, items)
         made = self._rewrite(node)
+        if isinstance(node, exp.AggFunc):
+            self._own_columns(made)
         if isinstance(node, exp.Select):
             self._scopes.pop()
         if made is not node and made.type is None and node.type is not None:
@@ -105,6 +134,8 @@ class Walk:
         made = rule(node) if rule is not None else None
         if made is not None:
             return made
+        if isinstance(node, exp.TableColumn):
+            return self._row(node)
         if isinstance(node, exp.SafeFunc):
             return _safe(node)
         if isinstance(node, exp.ByteString):
@@ -124,6 +155,18 @@ class Walk:
         if found is None:
             raise unsupported(f"DuckDB is not known to do {source(node)} as BigQuery does")
         return found
+
+    def _row(self, node: exp.TableColumn) -> exp.Expr:
+        """`SELECT t FROM t`: a row as a struct."""
+        names = [field.name for field in node.type.expressions] if node.type is not None else []
+        if not names:
+            raise unsupported(f"The columns of {source(node)} are not known")
+        spelled = self._spellings()
+        columns: list[exp.Expr] = [
+            exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier(node.name, quoted=True))
+            for name in names
+        ]
+        return _nested.struct_of(tuple(spelled.get(name.lower(), name) for name in names), columns)
 
     def _open(self, select: exp.Select) -> None:
         scope: dict[str, _Unnested | None] = {}
@@ -178,7 +221,15 @@ class Walk:
             for entry in scope.values():
                 if entry is not None and name in entry.fields:
                     return self._field(entry, node)
+        if not table:
+            _require_output(node)
         return node
+
+    def _own_columns(self, node: exp.Expr) -> None:
+        """An aggregate of the outer query's columns alone is the inner query's in BigQuery, the outer's elsewhere."""
+        tables = {column.table.lower() for column in node.find_all(exp.Column)}
+        if len(self._scopes) > 1 and tables and not tables & self._scopes[-1].keys():
+            raise unsupported("An aggregate in a subquery over columns of the outer query only is not translated")
 
     @staticmethod
     def _is_output(node: exp.Column, name: str) -> bool:
@@ -200,6 +251,16 @@ class Walk:
 
     def _field(self, entry: _Unnested, node: exp.Column) -> exp.Expr:
         return exp.Dot(this=self._reference(entry, entry.value.lower()), expression=node.this)
+
+
+def _require_output(node: exp.Column) -> None:
+    """A name that no source has: DuckDB would find an output column of that name in WHERE, too."""
+    clause = node.find_ancestor(exp.Group, exp.Having, exp.Qualify, exp.Order, exp.Where, exp.Join, exp.Select)
+    query = node.find_ancestor(exp.Query)
+    later = isinstance(clause, (exp.Group, exp.Having, exp.Qualify, exp.Order))
+    if later and query is not None and any(item.alias_or_name.lower() == node.name.lower() for item in query.selects):
+        return
+    raise InvalidSqlError(f"There is no column {node.name}.", remedy="Check the names against the catalogue.")
 
 
 def _safe(node: exp.Expr) -> exp.Expr:
@@ -258,6 +319,7 @@ def _set_operation(node: exp.SetOperation) -> None:
     """Columns are united by position: structs too, which DuckDB unites by name."""
     left, right = node.left.selects, node.right.selects
     for a, b in zip(left, right, strict=False):
+        require_same((a.unalias(), b.unalias()), "set operation")
         names = [item.unalias().args.get("field_names") for item in (a, b)]
         if kind(a) == "R" or kind(b) == "R":
             if names[0] and isinstance(b, exp.Alias) and b.this.args.get("fields") is not None:

@@ -1,0 +1,130 @@
+"""What a plan leaves out of its question: a reading that drops a number or a "not" is no answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bmsql.reasoners.offline._chunks import Chunk
+from bmsql.reasoners.offline._question import Question
+from bmsql.semantic import SemanticModel
+from bmsql.types import Filter, Plan
+
+_NOT_COMPARING = frozenset({"rather", "other"})
+_PRONOUNS = frozenset({"it", "that", "this", "them", "those", "each", "one"})
+_IDLE_NOT = frozenset({"no", "not", "without", "don't", "doesn't"})
+
+
+def doubt(question: Question, plan: Plan, model: SemanticModel) -> str:
+    """Why the plan cannot be the whole question, or an empty string."""
+    for check in (_mentions, _numbers, _comparisons, _negations, _aggregates, _rankings):
+        problem = check(question, plan, model)
+        if problem:
+            return problem
+    return ""
+
+
+def _mentions(question: Question, plan: Plan, model: SemanticModel) -> str:
+    used = {str(value).lower() for one in plan.filters for value in one.values}
+    about = {value for source in plan.sources for value in model.tables[source.table].about.values()}
+    for source in plan.sources:
+        about |= {value for values in model.tables[source.table].covers.values() for value in values}
+    for chunk in question.chunked.mentions:
+        mention = chunk.mention
+        assert mention is not None
+        stored = {value.lower() for values in mention.stored.values() for value in values} | {mention.value.lower()}
+        if stored & used or mention.value in about or _inside(chunk, question.chunked.hints):
+            continue
+        if model.entities[mention.entity].classifies or chunk.senses:
+            continue  # read as a noun or an attribute instead
+        return f"'{chunk.text}' could not be brought together with the rest of the question."
+    return ""
+
+
+def _numbers(question: Question, plan: Plan, model: SemanticModel) -> str:
+    used = {index for one in question.numbers.comparisons for index in range(one.first, one.last)}
+    if question.numbers.limit_at is not None:
+        used.add(question.numbers.limit_at)
+    for chunk in (*question.chunked.mentions, *(place for _, place in question.regions)):
+        used.update(range(chunk.first, chunk.last))
+    spans = [(chunk.start, chunk.end) for chunk in question.chunked.english("build_37", "build_38")]
+    spans += question.quoted
+    for index, token in enumerate(question.chunked.tokens):
+        if token.kind != "number" or index in used or index in question.distances:
+            continue
+        if any(start <= token.start < end for start, end in spans) or _inside_any(index, question):
+            continue
+        return f"It is not clear what the number {token.text} restricts."
+    unplaced = [one for one in question.numbers.comparisons if not _is_placed(one.words, plan.filters, plan.having)]
+    for one in unplaced:
+        if one.kind != "count" or plan.intent not in ("count", "group", "rank") or one.values[0] > 1:
+            return f"It is not clear what '{one.words}' restricts."
+    return ""
+
+
+def _inside_any(index: int, question: Question) -> bool:
+    chunks = (*question.chunked.chunks, *question.chunked.hints, *question.chunked.rules)
+    return any(chunk.first <= index < chunk.last and chunk.last - chunk.first > 1 for chunk in chunks)
+
+
+def _is_placed(words: str, *filters: Iterable[Filter]) -> bool:
+    return any(one.words == words for group in filters for one in group)
+
+
+def _comparisons(question: Question, plan: Plan, model: SemanticModel) -> str:
+    used = {index for one in question.numbers.comparisons for index in range(one.first, one.last)}
+    lows = question.lows
+    for index, low in enumerate(lows):
+        follower = lows[index + 1] if index + 1 < len(lows) else ""
+        if low == "than" and index not in used and lows[index - 1] not in _NOT_COMPARING:
+            return "A comparison of one thing with another ('... than ...') is not understood without a number."
+        if low in ("below", "above", "under", "over", "exceeding") and follower in _PRONOUNS and index not in used:
+            return f"It is not clear what '{low} {follower}' compares."
+    return ""
+
+
+def _negations(question: Question, plan: Plan, model: SemanticModel) -> str:
+    anti = any(join.kind == "anti" for join in plan.joins) or any(one.negated or one.op in ("!=", "null", "null_or") for one in plan.filters)
+    complement = any(use.mode == "complement" for use in plan.conventions)
+    false_tests = any(one.values == (False,) for one in plan.filters)
+    waived = any(use.mode == "waived" for use in plan.conventions)
+    for chunk in question.chunked.english("not", "but_not"):
+        if chunk.text.lower() == "no" and not (anti or complement):
+            continue
+        if _inside(chunk, question.chunked.rules):
+            continue
+        if anti or false_tests or complement or _inside(chunk, question.chunked.chunks, longer=True):
+            continue
+        if waived or _is_idle(question, chunk):
+            continue
+        return f"It is not clear what '{chunk.text}' leaves out."
+    return ""
+
+
+def _is_idle(question: Question, chunk: Chunk) -> bool:
+    """`..., approved or not?` and a closing `not` leave nothing out."""
+    before = question.lows[chunk.first - 1] if chunk.first else ""
+    return chunk.text.lower() in _IDLE_NOT and before in ("or", "why", "if", "whether")
+
+
+def _aggregates(question: Question, plan: Plan, model: SemanticModel) -> str:
+    if question.has("average") and (plan.aggregate is None or plan.aggregate.function != "avg"):
+        return "It is not clear what the average is taken of."
+    return ""
+
+
+def _rankings(question: Question, plan: Plan, model: SemanticModel) -> str:
+    cues = [
+        chunk for chunk in question.chunked.english("most", "fewest", "smallest", "largest")
+        if not chunk.names("attribute") and not _inside(chunk, question.chunked.rules)
+    ]  # fmt: skip
+    if cues and not plan.order and plan.aggregate is None:
+        return f"It is not clear what '{cues[0].text}' ranks by."
+    return ""
+
+
+def _inside(chunk: Chunk, others: Iterable[Chunk], *, longer: bool = False) -> bool:
+    return any(
+        other is not chunk and other.first <= chunk.first and chunk.last <= other.last
+        and (not longer or other.last - other.first > chunk.last - chunk.first)
+        for other in others
+    )  # fmt: skip

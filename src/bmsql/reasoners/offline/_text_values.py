@@ -1,0 +1,87 @@
+"""Values as people write them: numbers, text from the rows, and lists of them."""
+
+from __future__ import annotations
+
+import decimal
+import math
+import unicodedata
+from collections.abc import Sequence
+from typing import Any
+
+WIDTH = 60
+UNDERFLOW = "below 1e-308"
+NOT_RECORDED = "not recorded"
+
+
+def plain(value: object, width: int = WIDTH) -> str:
+    """A value from the data as text on one line, shortened: it is content, and never layout."""
+    kept = "".join(" " if unicodedata.category(char)[0] in "CZ" else char for char in str(value)[: width * 20])
+    text = " ".join(kept.split())
+    if len(text) <= width:
+        return text
+    cut = text[: width - 1]
+    space = cut.rfind(" ")
+    return (cut[:space] if space > width // 2 else cut).rstrip(" ,;") + "…"
+
+
+def number(value: float | decimal.Decimal) -> str:
+    """A number with three significant digits; whole numbers as they are."""
+    if isinstance(value, int):
+        return str(value)
+    real = float(value)
+    if not math.isfinite(real):
+        return "not a number" if math.isnan(real) else ("infinity" if real > 0 else "-infinity")
+    if real.is_integer() and abs(real) < 1e15:
+        return str(int(real))
+    if 1000 <= abs(real) < 1e15:
+        return f"{real:.1f}"
+    text = f"{real:.3g}"
+    mantissa, mark, exponent = text.partition("e")
+    return f"{mantissa}e{int(exponent)}" if mark else mantissa
+
+
+def shown(value: Any, unit: str = "", width: int = WIDTH) -> str:
+    """A value in words: of its unit, "yes" or "no", or "not recorded"."""
+    if value is None:
+        return NOT_RECORDED
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float | decimal.Decimal):
+        return UNDERFLOW if underflows(value, unit) else number(value)
+    if isinstance(value, list | tuple):
+        return plain(", ".join(plain(item) for item in value), width)
+    return plain(value, width)
+
+
+def equals(value: Any, unit: str = "") -> str:
+    """`= value`, as it follows the name of what it is the value of."""
+    text = shown(value, unit)
+    return text if text in (UNDERFLOW, NOT_RECORDED) else f"= {text}"
+
+
+def underflows(value: object, unit: str) -> bool:
+    """Whether a probability was too small for a FLOAT64, which makes it 0."""
+    return unit == "probability" and isinstance(value, float) and value == 0.0
+
+
+def listed(items: Sequence[str], *, more: int | None = 0, word: str = "and") -> str:
+    """`A, B and C`; `more` says how many follow unnamed, or None for an unknown number."""
+    parts = list(items)
+    if more is None:
+        parts.append("more")
+    elif more:
+        parts.append(f"{more} more")
+    if len(parts) < 2:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])} {word} {parts[-1]}"
+
+
+def sentence(text: str) -> str:
+    """`text` with a capital, where it does not begin with a name, and a full stop."""
+    text = text.strip()
+    return text if not text or text[-1] in ".!?" else f"{text}."
+
+
+def capital(text: str) -> str:
+    """`text` with its first letter large."""
+    return text[:1].upper() + text[1:]
