@@ -1,69 +1,29 @@
 """Write the parts of the documentation that come from the code.
 
 In README.md and docs/*.md, what stands between `<!-- generated:NAME -->` and `<!-- /generated:NAME -->`
-is the output of the generator NAME below. Without arguments the pages are rewritten; with `--check`
-nothing is written, and the exit code is 1 when a page is stale. `--only NAME` looks at one generator.
+is the output of the generator NAME (see `docs_parts`). A generator whose name has a suffix, such as
+`graph.svg`, writes that file into docs/. Without arguments everything is written anew; with `--check`
+nothing is written, and the exit code is 1 when something is stale. `--only NAME` looks at one generator.
 """
 
 from __future__ import annotations
 
 import argparse
 import difflib
-import inspect
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "scripts"))
+
+from docs_parts import GENERATORS  # noqa: E402
+
 BLOCK = re.compile(
     r"(?P<open><!-- generated:(?P<name>[\w-]+) -->\n).*?(?P<close>\n<!-- /generated:(?P=name) -->)", re.DOTALL
 )
 MARKER = re.compile(r"<!-- /?generated:([\w-]+) -->")
-
-
-def summary(thing: object) -> str:
-    """Return the first sentence or line of a docstring, fit for a table cell."""
-    text = inspect.getdoc(thing) or ""
-    return " ".join(text.split("\n\n", 1)[0].split()).replace("|", "\\|")
-
-
-def table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    """Return a Markdown table."""
-    lines = [header, tuple("---" for _ in header), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
-def error_tree() -> str:
-    """Draw the tree of errors from the docstring of `bmsql.errors`."""
-    from bmsql import errors
-
-    drawing = inspect.cleandoc(errors.__doc__ or "").split("::\n\n", 1)[1].split("\n\n", 1)[0]
-    return "```text\n" + inspect.cleandoc(drawing) + "\n```"
-
-
-def error_table() -> str:
-    """List every error with its meaning."""
-    from bmsql import errors
-
-    rows = [(f"`{name}`", summary(getattr(errors, name))) for name in errors.__all__]
-    return table(("Error", "Raised when"), rows)
-
-
-def api() -> str:
-    """List every public name of the package, apart from the errors."""
-    import bmsql
-    from bmsql import errors
-
-    names = [name for name in bmsql.__all__ if name not in errors.__all__ and not name.startswith("__")]
-    return table(("Name", "What it is"), [(f"`bmsql.{name}`", summary(getattr(bmsql, name))) for name in names])
-
-
-GENERATORS: dict[str, Callable[[], str]] = {
-    "api": api,
-    "error-table": error_table,
-    "error-tree": error_tree,
-}
 
 
 def pages() -> list[Path]:
@@ -98,20 +58,29 @@ def main(arguments: list[str] | None = None) -> int:
 
     texts = {page: page.read_text(encoding="utf-8") for page in pages()}
     used = {name for text in texts.values() for name in MARKER.findall(text)}
-    if used != set(GENERATORS):
-        print(f"markers and generators differ: {', '.join(sorted(used ^ set(GENERATORS)))}", file=sys.stderr)
+    wanted = {name for name in GENERATORS if "." not in name}
+    if used != wanted:
+        print(f"markers and generators differ: {', '.join(sorted(used ^ wanted))}", file=sys.stderr)
         return 1
     names = [options.only] if options.only else sorted(GENERATORS)
     generated = {name: GENERATORS[name]() for name in names}
 
-    stale = 0
+    fresh: dict[Path, str] = {}
     for page, text in texts.items():
-        name = page.relative_to(ROOT).as_posix()
         try:
-            new = render(text, generated)
+            fresh[page] = render(text, generated)
         except ValueError as error:
-            print(f"{name}: {error}", file=sys.stderr)
+            print(f"{page.relative_to(ROOT).as_posix()}: {error}", file=sys.stderr)
             return 1
+    for name in names:
+        if "." in name:
+            file = ROOT / "docs" / name
+            texts[file] = file.read_text(encoding="utf-8") if file.exists() else ""
+            fresh[file] = generated[name].strip("\n") + "\n"
+
+    stale = 0
+    for page, new in fresh.items():
+        name, text = page.relative_to(ROOT).as_posix(), texts[page]
         if new == text:
             continue
         stale += 1

@@ -5,7 +5,7 @@ from bmsql.conventions._book import RuleBook
 from bmsql.conventions._catalogue import catalogue
 from bmsql.conventions._ladder import Ladder, Step
 from bmsql.conventions._load import load_rules
-from bmsql.conventions._schema import PROFILES, Comparison, Mistaken, NotRecorded, Rule, RuleFile, Trigger
+from bmsql.conventions._schema import PROFILES, Comparison, Mistaken, NotRecorded, Rule, RuleFile, RuleWording, Trigger
 
 __all__ = [
     "PROFILES",
@@ -17,6 +17,7 @@ __all__ = [
     "Rule",
     "RuleBook",
     "RuleFile",
+    "RuleWording",
     "Step",
     "Trigger",
     "catalogue",

@@ -37,6 +37,4 @@ def name_endings(values: Iterable[str]) -> list[str]:
     for word in common_words():
         if len(word) > 5:
             ordinary.update(word[-size:] for size in (3, 4, 5))
-    return sorted(
-        ending for ending, count in counts.items() if count >= _FEWEST and count > 2 * ordinary[ending]
-    )
+    return sorted(ending for ending, count in counts.items() if count >= _FEWEST and count > 2 * ordinary[ending])

@@ -41,9 +41,7 @@ class Speller:
                     if plain and reading.j - reading.i == 1:
                         continue
                     if self._is_safe(reading, word):
-                        yield replace(
-                            reading, tier=reading.tier + distance, score=1.0 - 0.1 * distance, corrected=word
-                        )
+                        yield replace(reading, tier=reading.tier + distance, score=1.0 - 0.1 * distance, corrected=word)
 
     def _is_safe(self, reading: Reading, word: str) -> bool:
         """Whether a correction is worth proposing: short words are as likely other names."""

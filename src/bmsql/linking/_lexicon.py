@@ -10,9 +10,7 @@ from typing import Any, NamedTuple
 
 from bmsql.linking._normal import compact, keys_of
 
-SOURCES = (
-    "value", "synonym", "stored", "official", "extra", "previous", "alias", "table", "eponym", "head", "part"
-)
+SOURCES = ("value", "synonym", "stored", "official", "extra", "previous", "alias", "table", "eponym", "head", "part")
 RANK = {source: place for place, source in enumerate(SOURCES)}
 """Sources, the most trusted first."""
 

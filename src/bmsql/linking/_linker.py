@@ -119,9 +119,7 @@ class Linker:
             stored = self._text_values(reading)
         else:
             stored = {family: tuple(values) for family, values in reading.concept.stored.items()}
-        alternatives = tuple(
-            dict.fromkeys(rival.concept.value for rival in equals if rival.concept.value != value)
-        )
+        alternatives = tuple(dict.fromkeys(rival.concept.value for rival in equals if rival.concept.value != value))
         return Mention(
             text=text,
             start=start,
@@ -154,9 +152,7 @@ class Linker:
 
 def _inside(reading: Reading, phrases: list[tuple[int, int]]) -> bool:
     """Whether a reading takes words out of a noun phrase."""
-    return any(
-        reading.i < j and i < reading.j and not (reading.i <= i and j <= reading.j) for i, j in phrases
-    )
+    return any(reading.i < j and i < reading.j and not (reading.i <= i and j <= reading.j) for i, j in phrases)
 
 
 def _prefix(pattern: str) -> str:

@@ -105,11 +105,15 @@ def _add_heads(lexicon: Lexicon, name: str, heads: list[tuple[int, str]], *, par
             merged.setdefault(piece.lower(), {})[concept] = piece
     for word, by_concept in merged.items():
         keys = keys_of(word)
-        if any(entry.source == "stored" for key in keys for entry in lexicon.names.get(key)
-               if lexicon.concepts.entity(entry.concept) == name):
+        if any(
+            entry.source == "stored"
+            for key in keys
+            for entry in lexicon.names.get(key)
+            if lexicon.concepts.entity(entry.concept) == name
+        ):
             continue
         if len(by_concept) == 1:
-            (concept, piece), = by_concept.items()
+            ((concept, piece),) = by_concept.items()
             lexicon.add(concept, piece, "head")
         else:
             concept = lexicon.concept(name, next(iter(by_concept.values())))

@@ -49,9 +49,7 @@ def official_symbol(symbol: str, table: SymbolTable | None) -> str:
     return best[0].symbol if len(best) == 1 else symbol
 
 
-def _add_aliases(
-    lexicon: Lexicon, concepts: dict[str, int], table: SymbolTable, families: tuple[str, ...]
-) -> None:
+def _add_aliases(lexicon: Lexicon, concepts: dict[str, int], table: SymbolTable, families: tuple[str, ...]) -> None:
     """Aliases of the stored symbols; whoever shares one is added too, so that a tie is seen as one."""
     for official, concept in list(concepts.items()):
         row = table.row(official)

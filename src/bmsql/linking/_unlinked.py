@@ -64,9 +64,7 @@ class Unlinked:
                 elif context.is_upper(i, j) and (place or _coded(text)) and not self._asks_for_name(context, i, j):
                     yield _unlinked(context, i, j, name, text, entity)
 
-    def _known(
-        self, context: Context, i: int, j: int, name: str, entity: Entity, owners: list[Owner]
-    ) -> Mention:
+    def _known(self, context: Context, i: int, j: int, name: str, entity: Entity, owners: list[Owner]) -> Mention:
         first = owners[0]
         held = [entry for entry in self._index.lexicon.symbols.get(compact(first.symbol)) if entry.source != "alias"]
         stored = self._index.lexicon.concepts[held[0].concept].stored if held else {}

@@ -12,6 +12,9 @@ from bmsql.planning._names import Bound, join_by
 from bmsql.semantic import SemanticModel
 from bmsql.types import Aggregate, Catalog, Filter, Plan, PlanJoin, SelectItem, Source
 
+# `limit_per` of a union whose limit holds for each of its sources.
+EACH_SOURCE = "source"
+
 _FUNCTIONS: dict[str, type[exp.Func]] = {"min": exp.Min, "max": exp.Max, "avg": exp.Avg, "sum": exp.Sum}
 
 
@@ -49,10 +52,15 @@ def _union(plan: Plan, model: SemanticModel, catalog: Catalog) -> exp.Query:
             "select": tuple(item for item in plan.select if item.source in ("", source.alias)),
             "order": (), "limit": None,
         })  # fmt: skip
-        branches.append(_Select(only, model, catalog, (source,), alias=source.alias in used).query())
+        if plan.limit_per == EACH_SOURCE:
+            only = only.model_copy(update={"order": plan.order, "limit": plan.limit, "limit_per": ""})
+        branch = _Select(only, model, catalog, (source,), alias=source.alias in used).query()
+        branches.append(exp.Subquery(this=branch) if plan.limit_per == EACH_SOURCE else branch)
     tree = branches[0]
     for other in branches[1:]:
         tree = exp.Union(this=tree, expression=other, distinct=False)
+    if plan.limit_per == EACH_SOURCE:
+        return tree
     for order in plan.order:
         tree = tree.order_by(_ordered(exp.column(_output_name(plan, model, order.column)), order.descending), copy=False)
     return tree.limit(plan.limit, copy=False) if plan.limit is not None else tree

@@ -4,11 +4,13 @@ from bmsql.semantic._introspect import introspect_model
 from bmsql.semantic._load import load_semantic_model, parse_semantic_model
 from bmsql.semantic._schema import (
     Attribute,
+    Case,
     Column,
     Condition,
     Derived,
     Entity,
     Example,
+    Fact,
     Family,
     Join,
     Recipe,
@@ -16,15 +18,18 @@ from bmsql.semantic._schema import (
     SemanticModel,
     Table,
     Value,
+    Wording,
 )
 
 __all__ = [
     "Attribute",
+    "Case",
     "Column",
     "Condition",
     "Derived",
     "Entity",
     "Example",
+    "Fact",
     "Family",
     "Join",
     "Recipe",
@@ -32,6 +37,7 @@ __all__ = [
     "SemanticModel",
     "Table",
     "Value",
+    "Wording",
     "introspect_model",
     "load_semantic_model",
     "parse_semantic_model",

@@ -13,7 +13,7 @@ import yaml
 from pydantic import ValidationError
 
 from bmsql.errors import SemanticModelError
-from bmsql.semantic._schema import ROLE_REFERENCE, SemanticModel
+from bmsql.semantic._schema import ROLE_REFERENCE, SAID_ROLE, Family, SemanticModel
 
 SHIPPED = "biomedsql"
 
@@ -146,6 +146,19 @@ def line_of(root: yaml.Node | None, path: Sequence[str | int]) -> int | None:
     return line
 
 
+def _said_roles(family: Family) -> Iterable[str]:
+    """The roles that a family's wording speaks of."""
+    say = family.say
+    texts = [say.name, say.detail, *(case.say for fact in say.facts for case in fact.cases)]
+    for text in texts:
+        yield from SAID_ROLE.findall(text)
+    yield from say.labels
+    for fact in say.facts:
+        yield from fact.about
+        for case in fact.cases:
+            yield from (condition.partition(" ")[0] for condition in case.when)
+
+
 def _inconsistencies(model: SemanticModel) -> Iterable[tuple[tuple[str | int, ...], str]]:
     """References that lead nowhere, as (path, message)."""
     known_roles = {role for family in model.families.values() for role in (*family.roles, *family.derived)}
@@ -166,6 +179,9 @@ def _inconsistencies(model: SemanticModel) -> Iterable[tuple[tuple[str | int, ..
             for used in ROLE_REFERENCE.findall(derived.sql):
                 if used not in family.roles:
                     yield ("families", name, "derived", role, "sql"), unknown(used)
+        for role in _said_roles(family):
+            if role not in known_roles:
+                yield ("families", name, "say"), unknown(role)
         if family.subject and model.entities and family.subject not in model.entities:
             yield ("families", name, "subject"), f"there is no entity '{family.subject}'."
     for name, table in model.tables.items():

@@ -15,6 +15,9 @@ Scalar = bool | int | float | str
 # A role in SQL of the model, as in `EXP({gwas.effect})`; quantifiers such as `{4}` are none.
 ROLE_REFERENCE = re.compile(r"\{([A-Za-z_]\w*\.[A-Za-z_]\w*)\}")
 
+# A role in a text of an answer, with how it is said, as in `p {eq:gwas.p_value}`.
+SAID_ROLE = re.compile(r"\{(?:[a-z]+:)?([A-Za-z_]\w*\.\w+)\}")
+
 
 class Role(Frozen):
     """The meaning of a column, shared by the tables of a family.
@@ -67,7 +70,8 @@ class Wording(Frozen):
     name: a text with roles in braces that names a row, the subject's role by default; detail: what
     lists say of a row in brackets; best: what the first row by `order` is, such as "strongest";
     lead: how a sentence about a row begins, with the values that hold for its table in `{}`;
-    filters: by entity or role, how a condition is said, with the value in `{}`, as in "near {}";
+    labels: by role, what it is called; filters: by entity or role (`role=value` for one value), how a
+    condition is said, with the value in `{}`, as in "near {}";
     linked: by entity, how things are tied to the rows of this family, which stand in `{}`, as in
     "targeted by {}"; facts: statements about one row.
     """
@@ -76,6 +80,7 @@ class Wording(Frozen):
     detail: str = ""
     best: str = ""
     lead: str = ""
+    labels: dict[str, str] = Field(default_factory=dict)
     filters: dict[str, str] = Field(default_factory=dict)
     linked: dict[str, str] = Field(default_factory=dict)
     facts: tuple[Fact, ...] = ()

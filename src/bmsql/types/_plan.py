@@ -145,7 +145,7 @@ class Plan(Frozen):
     `answerable=False` with a `problem` is an abstention; `clarification` asks back. `select` is
     empty for a bare count. `combine="union"` asks the same of each source; `"join"` follows
     `joins` from the first source. `limit_per` keeps the first `limit` rows (one by default) of each
-    value of a column.
+    value of a column; in a union, `limit_per="source"` those of each source.
     """
 
     intent: Intent = "list"

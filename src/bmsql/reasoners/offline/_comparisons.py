@@ -16,6 +16,8 @@ _BEFORE: tuple[tuple[tuple[str, ...], str], ...] = tuple(
         ("no less than", ">="), ("not less than", ">="), ("no fewer than", ">="), ("no lower than", ">="),
         ("not below", ">="), ("not under", ">="), ("not above", "<="), ("not over", "<="),
         ("less than or equal to", "<="), ("greater than or equal to", ">="),
+        ("rarer than", "<"), ("less common than", "<"), ("less frequent than", "<"), ("commoner than", ">"),
+        ("more common than", ">"), ("more frequent than", ">"),
         ("less than", "<"), ("smaller than", "<"), ("lower than", "<"), ("fewer than", "<"), ("stronger than", "<"),
         ("more than", ">"), ("greater than", ">"), ("larger than", ">"), ("higher than", ">"), ("bigger than", ">"),
         ("in excess of", ">"), ("at most", "<="), ("at least", ">="), ("at or below", "<="), ("at or above", ">="),
@@ -32,7 +34,7 @@ _BEFORE: tuple[tuple[tuple[str, ...], str], ...] = tuple(
 _AFTER: tuple[tuple[tuple[str, ...], str], ...] = tuple(
     (tuple(words.split()), op)
     for words, op in (
-        ("or higher", ">="), ("or above", ">="), ("or more", ">="), ("or greater", ">="), ("or later", ">="), ("or over", ">="),
+        ("or higher", ">="), ("or above", ">="), ("or more", ">="), ("or greater", ">="), ("or later", ">="), ("or afterwards", ">="), ("or after", ">="), ("or since", ">="), ("and after", ">="), ("or over", ">="),
         ("or beyond", ">="), ("or further", ">="), ("and higher", ">="), ("and above", ">="), ("and later", ">="), ("and up", ">="),
         ("and beyond", ">="), ("or newer", ">="), ("and more", ">="), ("onwards", ">="), ("onward", ">="), ("on", ">="), ("+", ">="),
         ("upwards", ">="), ("or larger", ">="), ("or better", ">="), ("or lower", "<="), ("or below", "<="), ("or less", "<="), ("or fewer", "<="), ("or earlier", "<="),
@@ -175,6 +177,8 @@ def _phase(chunked: Chunked, lows: list[str], index: int, vocabulary: Vocabulary
         op, last = after
     elif before and before[0] != "=" and lows[before[1]] not in ("from", "by"):
         op, first = before
+    elif "only" in lows[max(0, place - 4) : place] or "just" in lows[max(0, place - 4) : place]:
+        op = "="
     elif "reached" in lows[max(0, place - 3) : place] or "reach" in lows[max(0, place - 3) : place]:
         op = ">="
     if len(values) > 1 and op != "=":
@@ -254,6 +258,9 @@ def _upper(chunked: Chunked, lows: list[str], index: int, vocabulary: Vocabulary
 def _attribute(chunked: Chunked, first: int, last: int) -> Chunk | None:
     """The attribute that a number is compared with: before it, else just behind it."""
     near = [chunk for chunk in chunked.chunks if chunk.names("attribute")]
+    within = [chunk for chunk in near if first <= chunk.first and chunk.last <= last]
+    if within:
+        return within[0]
     earlier = [chunk for chunk in near if chunk.last <= first and first - chunk.last <= 6]
     if earlier:
         return earlier[-1]

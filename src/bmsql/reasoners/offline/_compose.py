@@ -139,21 +139,30 @@ class Composer:
         """`gene sets with lipoprotein in their name`, or a quoted name."""
         entity = self.model.families[family].subject
         quoted = _quoted(self.question.text)
-        recipes = [
-            name for name, spec in self.model.entities.items()
-            if family in spec.match and spec.match[family].how == "contains" and spec.kind == "category"
-        ]  # fmt: skip
+        recipes = text_entities(family, self.model)
         if not recipes or any(one.target in recipes for one in filters):
             return []
         target = entity if entity in recipes else recipes[0]
         if quoted:
             return [Filter(target=target, op="match", values=(quoted,), words=quoted)]
-        cues = self.question.chunked.english("name_contains")
-        for cue in cues:
-            words = _text_beside(self.question, cue)
-            if words:
-                return [Filter(target=target, op="match", values=(words,), words=words)]
-        return []
+        texts = [_text_beside(self.question, cue) for cue in self.question.chunked.english("name_contains")]
+        texts = texts if self._is_alone(family) else []
+        texts += [
+            chunk.text for chunk in self.question.chunked.mentions
+            if self._is_alone(family) and chunk.mention and self.model.entities[chunk.mention.entity].kind == "category"
+            and searches_text(family, self.model) and family not in self.model.entities[chunk.mention.entity].match
+            and not self._is_about(chunk, family)
+        ]  # fmt: skip
+        words = next((text for text in texts if text), "")
+        return [Filter(target=target, op="match", values=_spellings(words), words=words)] if words else []
+
+    def _is_alone(self, family: str) -> bool:
+        return self.question.fit is not None and self.question.fit.families == (family,)
+
+    def _is_about(self, chunk: Chunk, family: str) -> bool:
+        """Whether a mention chooses the table rather than names something in it."""
+        mention = chunk.mention
+        return mention is not None and any(mention.entity in self.model.tables[name].about for name in self.model.tables_of(family))
 
     # -- two parts of one family --------------------------------------------------------------
 
@@ -185,10 +194,12 @@ class Composer:
         """Whether a cut-off is said of another value: `p < 0.05 in Alzheimer's` is not of Parkinson's."""
         if relation.kind == "union":
             return False
-        for one in self.question.numbers.comparisons:
-            if one.words == filter_.words and one.kind in ("value", "phase"):
-                return relation.owner(one.first, one.last) != number
-        return False
+        stated = [one for one in self.question.numbers.comparisons if one.kind in ("value", "phase")]
+        owners = {relation.owner(one.first, one.last) for one in stated}
+        owners |= {relation.owner(rule.first, rule.last) for rule in self.question.chunked.rules}
+        if number not in owners and self.question.has("both"):
+            return False  # `p < 1e-9 in both`
+        return any(one.words == filter_.words and relation.owner(one.first, one.last) != number for one in stated)
 
     # -- plans --------------------------------------------------------------------------------
 
@@ -220,6 +231,8 @@ class Composer:
             subject=shape.entity or self.model.families[part.family].subject,
             **changes,
         )
+        if len(sources) > 1 and plan.limit is not None and (self.question.has("compare", "per") or "each" in self.question.lows):
+            plan = plan.model_copy(update={"limit_per": "source"})
         return self._labelled(plan, relation) if len(sources) > 1 else plan
 
     def _labelled(self, plan: Plan, relation: Relation) -> Plan:
@@ -255,6 +268,25 @@ class Composer:
     def clarify(self, question: str, alternatives: Sequence[str]) -> Plan:
         """A question back to the user."""
         return Plan(clarification=Clarification(question=question, alternatives=tuple(alternatives)), confidence=0.5)
+
+
+def text_entities(family: str, model: SemanticModel) -> list[str]:
+    """Entities of a family that are found by a piece of their name."""
+    return [
+        name for name, spec in model.entities.items()
+        if family in spec.match and spec.match[family].how == "contains" and spec.kind == "category"
+    ]  # fmt: skip
+
+
+def searches_text(family: str, model: SemanticModel) -> bool:
+    """Whether the rows of a family are of things that are found by a piece of their name."""
+    return model.families[family].subject in text_entities(family, model)
+
+
+def _spellings(text: str) -> tuple[str, ...]:
+    """A text as names may spell it: with underscores, and in the singular."""
+    single = text[:-1] if text.endswith("s") and not text.endswith("ss") else text
+    return tuple(dict.fromkeys((single, single.replace(" ", "_"))))
 
 
 def _quoted(text: str) -> str:

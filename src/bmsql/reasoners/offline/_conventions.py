@@ -31,6 +31,7 @@ def settle(
     settled = _assumed(settled, question, family, shape, filters, model, rules, linking)
     settled = _ranked(settled, question, family, shape, filters, model, rules)
     settled = _directions(settled, question, family, shape, rules)
+    settled = _companions(settled, rules)
     if is_lookup(family, filters, model):
         settled = [
             replace_mode(use, "judge") if use.mode in ("implied", "complement") and _kind(use, rules) != "" else use
@@ -84,6 +85,15 @@ def _one_threshold(uses: list[ConventionUse], rules: RuleBook) -> list[Conventio
     return [use for use in uses if not any(use is other for other in dropped)]
 
 
+def _companions(uses: list[ConventionUse], rules: RuleBook) -> list[ConventionUse]:
+    """Waiving a rule waives what comes with it: `significant or not` asks for no HEIDI test either."""
+    waived = {
+        other for use in uses if use.mode == "waived"
+        for names in rules[use.rule].companions.values() for other in names
+    }  # fmt: skip
+    return [replace_mode(use, "waived") if use.rule in waived and use.mode == "implied" else use for use in uses]
+
+
 def _assumed(
     uses: list[ConventionUse],
     question: Question,
@@ -103,7 +113,7 @@ def _assumed(
     roles = {rule.role, *(rules[other].role for names in rule.companions.values() for other in names if other in rules)}
     if any(rules[use.rule].kind == "threshold" and rules[use.rule].role in roles and use.mode != "implied" for use in uses):
         return uses
-    if any(rules[use.rule].kind == "threshold" and rules[use.rule].role == rule.role for use in uses):
+    if any(rules[use.rule].kind == "threshold" and (use.mode == "implied" or rules[use.rule].role == rule.role) for use in uses):
         return uses
     if any(one.op != "match" and one.target not in _places(family, model) for one in filters):
         return uses
@@ -148,12 +158,21 @@ def _ranked(
 
 
 def _directions(uses: list[ConventionUse], question: Question, family: str, shape: Shape, rules: RuleBook) -> list[ConventionUse]:
+    if question.has("less_of"):
+        uses = [_opposite(use, rules) if _is_expression([use], rules) and _kind(use, rules) == "direction" else use for use in uses]
     directions = [use for use in uses if _kind(use, rules) == "direction"]
     both = question.has("direction") or len({use.rule for use in directions}) > 1
     asks_alleles = "alleles" in shape.attributes and family != "" and rules.profile == "strict" and _is_expression(directions, rules)
     if not both and not asks_alleles:
         return uses
     return [replace_mode(use, "judge") if use in directions else use for use in uses]
+
+
+def _opposite(use: ConventionUse, rules: RuleBook) -> ConventionUse:
+    """`lower expression raises risk` is what `higher expression lowers risk` says."""
+    rule = rules[use.rule]
+    other = next((one for one in rules if one.kind == "direction" and one.role == rule.role and one.name != rule.name), rule)
+    return use.model_copy(update={"rule": other.name})
 
 
 def _is_expression(directions: list[ConventionUse], rules: RuleBook) -> bool:

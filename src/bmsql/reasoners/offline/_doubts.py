@@ -36,6 +36,10 @@ def _mentions(question: Question, plan: Plan, model: SemanticModel) -> str:
             continue
         if model.entities[mention.entity].classifies or chunk.senses:
             continue  # read as a noun or an attribute instead
+        if any(region.first is not None and 0 <= place.first - chunk.last <= 3 for region, place in question.regions):
+            continue  # describes the region behind it
+        if any(chunk.text == one.words for one in plan.filters):
+            continue
         return f"'{chunk.text}' could not be brought together with the rest of the question."
     return ""
 
@@ -75,7 +79,7 @@ def _comparisons(question: Question, plan: Plan, model: SemanticModel) -> str:
     lows = question.lows
     for index, low in enumerate(lows):
         follower = lows[index + 1] if index + 1 < len(lows) else ""
-        if low == "than" and index not in used and lows[index - 1] not in _NOT_COMPARING:
+        if low == "than" and index not in used and lows[index - 1] not in _NOT_COMPARING and index not in question.distances:
             return "A comparison of one thing with another ('... than ...') is not understood without a number."
         if low in ("below", "above", "under", "over", "exceeding") and follower in _PRONOUNS and index not in used:
             return f"It is not clear what '{low} {follower}' compares."
@@ -83,14 +87,14 @@ def _comparisons(question: Question, plan: Plan, model: SemanticModel) -> str:
 
 
 def _negations(question: Question, plan: Plan, model: SemanticModel) -> str:
-    anti = any(join.kind == "anti" for join in plan.joins) or any(one.negated or one.op in ("!=", "null", "null_or") for one in plan.filters)
+    anti = any(join.kind == "anti" for join in plan.joins) or any(
+        one.words and (one.negated or one.op in ("!=", "null", "null_or")) for one in plan.filters
+    )
     complement = any(use.mode == "complement" for use in plan.conventions)
     false_tests = any(one.values == (False,) for one in plan.filters)
     waived = any(use.mode == "waived" for use in plan.conventions)
     for chunk in question.chunked.english("not", "but_not"):
-        if chunk.text.lower() == "no" and not (anti or complement):
-            continue
-        if _inside(chunk, question.chunked.rules):
+        if any(rule.first < chunk.last and chunk.first < rule.last for rule in question.chunked.rules):
             continue
         if anti or false_tests or complement or _inside(chunk, question.chunked.chunks, longer=True):
             continue

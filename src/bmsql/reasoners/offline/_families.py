@@ -33,20 +33,43 @@ class Weighted:
     weights: Mapping[str, float]
 
 
-def weigh(chunked: Chunked, model: SemanticModel, rule_families: Mapping[str, tuple[str, ...]], tables: frozenset[str]) -> list[Weighted]:
-    """All chunks that speak for a family."""
+def weigh(
+    chunked: Chunked,
+    model: SemanticModel,
+    rule_families: Mapping[str, tuple[str, ...]],
+    thresholds: frozenset[str],
+    tables: frozenset[str],
+) -> list[Weighted]:
+    """All chunks that speak for a family. `thresholds` are the rules whose own phrases name a study."""
     present = {model.tables[table].family for table in tables}
     weighted = []
     for chunk in (*chunked.chunks, *chunked.rules, *chunked.hints):
         if chunk.mention and _part_of_hint(chunk, chunked):
             continue
+        if chunk in chunked.hints and _part_of(chunk, chunked.chunks):
+            continue
+        own = [rule for rule in chunked.rules if {sense.name for sense in rule.senses} <= thresholds]
+        if chunk in chunked.rules and _part_of(chunk, own):
+            continue
         weights: dict[str, float] = {}
         for kind, family, factor in _voices(chunk, model, rule_families):
             if family in present:
                 weights[family] = max(weights.get(family, 0.0), _WEIGHTS[kind] * factor)
+        names = {sense.name for sense in chunk.senses}
+        if len(weights) == 1 and names <= thresholds and chunk.last - chunk.first > 1:
+            # A threshold's own phrase, such as "genome-wide significant", names the study.
+            weights = {family: _HARD for family in weights}
         if weights:
             weighted.append(Weighted(chunk, weights))
     return weighted
+
+
+def _part_of(chunk: Chunk, others: list[Chunk]) -> bool:
+    """Whether a longer chunk covers this one."""
+    return any(
+        other.first <= chunk.first and chunk.last <= other.last and other.last - other.first > chunk.last - chunk.first
+        for other in others
+    )
 
 
 def _part_of_hint(chunk: Chunk, chunked: Chunked) -> bool:
@@ -64,6 +87,12 @@ def _voices(chunk: Chunk, model: SemanticModel, rule_families: Mapping[str, tupl
         for family in entity.match:
             stored = mention.stored.get(family)
             yield "mention", family, 1.0 if stored else 0.35 if stored is None or mention.method != "unlinked" else 0.2
+        for family, spec in model.families.items():
+            subject = model.entities.get(spec.subject)
+            if entity.kind == "category" and subject is not None and subject.kind == "category":
+                recipe = subject.match.get(family)
+                if recipe and recipe.how == "contains":
+                    yield "mention", family, 0.3  # its name may stand in the names of these things
         for table in model.tables.values():
             if table.about.get(mention.entity) == mention.value or mention.value in table.covers.get(mention.entity, ()):
                 yield "mention", table.family, 1.0
@@ -129,9 +158,18 @@ def _fit(families: tuple[str, ...], weighted: list[Weighted], model: SemanticMod
     score += sum(model.families[family].weight for family in families) - _EXTRA_FAMILY * (len(families) - 1)
     left_out = tuple(
         item.chunk for item in weighted
-        if max(item.weights.values()) >= _HARD and max(item.weights.get(family, 0.0) for family in families) <= 0
+        if (max(item.weights.values()) >= _HARD or _names_things(item.chunk, model))
+        and max(item.weights.get(family, 0.0) for family in families) <= 0
     )  # fmt: skip
     return Fit(families, score, left_out)
+
+
+def _names_things(chunk: Chunk, model: SemanticModel) -> bool:
+    """Whether a noun stands for what rows are of, or what they are found by: such things are not dropped."""
+    subjects = {family.subject for family in model.families.values()}
+    return chunk.mention is None and any(
+        name in subjects or model.entities[name].kind in ("symbol", "name", "identifier") for name in chunk.names("noun")
+    )
 
 
 def _connected(families: tuple[str, ...], joinable: Mapping[str, frozenset[str]]) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from bmsql.reasoners.offline._chunks import Chunk
 from bmsql.reasoners.offline._part import Part
 from bmsql.reasoners.offline._shape import Shape
+from bmsql.semantic import SemanticModel
 from bmsql.types import Plan, PlanJoin
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 def join_plan(composer: Composer, main: str, others: Sequence[str], shape: Shape) -> Plan:
     """The plan that starts from `main` and joins the other families one by one."""
     owned = _owners(composer, (main, *others), main)
+    _share(composer, owned)
     parts: list[Part] = []
     joins: list[PlanJoin] = []
     pending = [main, *others]
@@ -46,6 +48,29 @@ def _owners(composer: Composer, families: Sequence[str], main: str) -> dict[str,
         family = question.family_of(chunk, main) if question.families_of(chunk) else main
         owned[family].append(chunk)
     return owned
+
+
+def _share(composer: Composer, owned: dict[str, list[Chunk]]) -> None:
+    """`Parkinson's genes supported by GWAS and SMR`: a disease that is named once is meant in both studies."""
+    model = composer.model
+    terms = [chunk for chunk in composer.question.chunked.mentions if chunk.mention and model.entities[chunk.mention.entity].kind == "term"]
+    if len({chunk.mention.value for chunk in terms if chunk.mention}) != 1:
+        return
+    for chunk in terms:
+        assert chunk.mention is not None
+        entity = model.entities[chunk.mention.entity]
+        for family, chunks in owned.items():
+            studied = any(chunk.mention.entity in model.tables[name].about for name in model.tables_of(family))
+            recipe = entity.match.get(family)
+            if (studied or recipe is not None and recipe.how == "equals") and chunk not in chunks:
+                holders = [name for name, own in owned.items() if chunk in own]
+                if all(_studies(model, name, chunk.mention.entity) for name in holders):
+                    chunks.append(chunk)
+
+
+def _studies(model: SemanticModel, family: str, entity: str) -> bool:
+    recipe = model.entities[entity].match.get(family)
+    return any(entity in model.tables[name].about for name in model.tables_of(family)) or recipe is not None and recipe.how == "equals"
 
 
 def _parts_of(

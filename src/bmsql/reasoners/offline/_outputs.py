@@ -177,9 +177,11 @@ class Outputs:
     def _joined_by_name(self) -> bool:
         """`the tissues where lisinopril's targets are significant` are rows, as a named thing is looked up."""
         subject = self.model.entities.get(self.family.subject)
+        named = {name for part in self.joined for name in part.filtered_entities()}
+        if self.family.subject in named:
+            return True
         if subject is None or subject.kind in _KEYLIKE:
             return False
-        named = {name for part in self.joined for name in part.filtered_entities()}
         return any(self.model.entities[name].kind in _KEYLIKE for name in named)
 
     def _is_subject(self, entity: str) -> bool:
@@ -193,10 +195,8 @@ class Outputs:
 
     def _distinct_items(self) -> list[SelectItem]:
         entity = self.shape.entity
-        items = [SelectItem(column=entity, source=self.source)]
-        if "." in entity or entity not in self.model.entities:
-            self._leave_out_missing(entity)
-        return items
+        self._leave_out_missing(entity)
+        return [SelectItem(column=entity, source=self.source)]
 
     def _row_items(self) -> list[SelectItem]:
         roles: list[str] = []
@@ -232,7 +232,8 @@ class Outputs:
             left = aliases[join.left]
             if not any(item.column == join.entity and item.source == left.alias for item in items):
                 shown = self._shown(left, join.entity)
-                if not any(item.column == shown and item.source == left.alias for item in items):
+                asked = {item.column for item in items if item.source == left.alias}
+                if shown not in asked | {self._shown(left, name) for name in asked}:
                     items.append(SelectItem(column=join.entity, source=left.alias))
             if aliases[join.right].family == self.part.family:
                 measure = self.model.families[self.part.family].order

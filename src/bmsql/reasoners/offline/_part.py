@@ -51,7 +51,7 @@ class PartReader:
             mention = chunk.mention
             if mention is None or mention.entity in skip or family not in self.model.entities[mention.entity].match:
                 continue
-            if self._is_asked(chunk, family, chunks):
+            if self._is_asked(chunk, family, chunks) or self._names_region(chunk):
                 continue
             key = (mention.entity, self.question.negated(chunk))
             grouped.setdefault(key, []).append(stored_values(mention, family))
@@ -59,6 +59,13 @@ class PartReader:
         filters = []
         for (entity, negated), values in grouped.items():
             flat = tuple(dict.fromkeys(value for group in values for value in group))
+            recipe = self.model.entities[entity].match[family]
+            if len(values) > 1 and self.question.has("both") and recipe.how in ("item", "listed"):
+                filters += [
+                    Filter(target=entity, op="match", values=group, negated=negated, words=word)
+                    for group, word in zip(values, words[entity, negated], strict=True)
+                ]
+                continue
             if self.question.distance and self._is_placed(entity, family):
                 around = Filter(
                     target=entity, op="near", values=(self.question.distance, *flat), words=", ".join(words[entity, negated])
@@ -69,6 +76,10 @@ class PartReader:
                 Filter(target=entity, op="match", values=flat, negated=negated, words=", ".join(words[entity, negated]))
             )
         return filters
+
+    def _names_region(self, chunk: Chunk) -> bool:
+        """`the MAPT region chr17:43,400,000-44,900,000`: the region is given, the name only describes it."""
+        return any(region.first is not None and 0 <= place.first - chunk.last <= 3 for region, place in self.question.regions)
 
     def _is_placed(self, entity: str, family: str) -> bool:
         """Whether a distance is meant from this entity: a gene, in a family with positions."""
@@ -156,6 +167,9 @@ class PartReader:
                     return role
         if one.kind == "year":
             return self._measure_in(family, "approval")
+        measure = counted_measure(self.question, one.last, family, self.model)
+        if measure:
+            return self.model.attributes[measure].measure[family]
         if one.attribute is None and one.values[0] < 1e-3:  # noqa: PLR2004 - nothing else here is so small
             order = self.model.families[family].order
             return order if order.endswith(("p_value", "p_multi")) else None

@@ -20,6 +20,10 @@ _ASKING = frozenset(
 )
 
 
+_PASSED = frozenset({"the", "of", "on", "in", "a", "an", "any", "also", "as", "well"})
+_NEGATION_REACH = 4
+
+
 @dataclass
 class Question:
     """What was found in a question before it is understood."""
@@ -109,11 +113,20 @@ class Question:
     def negated(self, chunk: Chunk) -> bool:
         """Whether a word such as `outside` or `not` stands right before a chunk."""
         for other in self.chunked.english("not", "but_not"):
-            if other.last <= chunk.first and chunk.first - other.last <= 2:
-                between = self.lows[other.last : chunk.first]
-                if all(low in ("the", "of", "on", "in", "a", "an", "any") for low in between):
-                    return True
+            gap = chunk.first - other.last
+            if not 0 <= gap <= _NEGATION_REACH:
+                continue
+            between = range(other.last, chunk.first)
+            verbs = {index for one in self.chunked.of("attribute") for index in range(one.first, one.last)}
+            if all(self.lows[index] in _PASSED or index in verbs and self._repeated(chunk) for index in between):
+                return True
         return False
+
+    def _repeated(self, chunk: Chunk) -> bool:
+        """Whether another thing of the same kind is named: `PTGS2 drugs that do not target PTGS1`."""
+        return chunk.mention is not None and any(
+            other is not chunk and other.mention and other.mention.entity == chunk.mention.entity for other in self.chunked.mentions
+        )
 
 
 def open_question(question: str, mentions: tuple[Mention, ...], model: SemanticModel, vocabulary: Vocabulary) -> Question:

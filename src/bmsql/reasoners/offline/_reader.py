@@ -8,13 +8,16 @@ from bmsql.conventions import RuleBook
 from bmsql.reasoners.offline._chunks import Chunk
 from bmsql.reasoners.offline._doubts import doubt
 from bmsql.reasoners.offline._families import choose, joinable_families, weigh
-from bmsql.reasoners.offline._compose import Composer
+from bmsql.reasoners.offline._compose import Composer, searches_text
 from bmsql.reasoners.offline._question import Question, open_question
 from bmsql.reasoners.offline._refuse import refuse
 from bmsql.reasoners.offline._regions import band
+from bmsql.reasoners.offline._tokens import clean
 from bmsql.reasoners.offline._vocabulary import Vocabulary
 from bmsql.semantic import SemanticModel
 from bmsql.types import Mention, Plan
+
+_TEXT_REACH = 4
 
 LinkQuestion = Callable[[str], tuple[Mention, ...]]
 
@@ -37,16 +40,17 @@ class Reader:
                 modes["complement"] += trigger.complement
         self.vocabulary = Vocabulary(model, triggers)
         self.rule_families = {rule.name: rule.families for rule in rules if rule.role}
+        self.thresholds = frozenset(rule.name for rule in rules if rule.kind == "threshold")
         self.joinable = joinable_families(model)
 
     def read(self, question: str) -> Plan:
         """The plan for a question; never raises for what it does not understand."""
-        mentions = self.link(question)
+        mentions = self.link(clean(question))
         opened = open_question(question, mentions, self.model, self.vocabulary)
         problem = refuse(opened, self.model, self.vocabulary)
         if problem:
             return _abstain(problem, mentions)
-        opened.weighted = weigh(opened.chunked, self.model, self.rule_families, self.tables)
+        opened.weighted = weigh(opened.chunked, self.model, self.rule_families, self.thresholds, self.tables)
         fits = choose(opened.weighted, self.model, self.joinable)
         strong = [item for item in opened.weighted if max(item.weights.values()) > 1.1]
         if not fits or not strong:
@@ -112,15 +116,28 @@ class Reader:
             return ""
         relevant = [
             token for token in unknown
-            if _in_main_clause(question, token.start) and not _describes(question, token.start)
+            if _in_main_clause(question, token.start)
+            and not _describes(question, token.start)
+            and not _is_text(question, token.start, self.model)
         ]  # fmt: skip
+        asked = next((index for index, low in enumerate(question.lows) if low in ("which", "what", "whose")), None)
+        if asked is not None and asked + 1 < len(question.lows) and question.chunked.tokens[asked + 1] in unknown:
+            return f"Not understood: '{question.chunked.tokens[asked + 1].text}'. No table holds such things."
         if not relevant:
             return ""
-        known = sum(1 for item in question.weighted if max(item.weights.values()) > 1.1)
-        if len(relevant) > max(1, known // 2) or known < 3:  # noqa: PLR2004 - too little is understood to guess the rest
-            words = ", ".join(f"'{token.text}'" for token in relevant[:5])
-            return f"Not understood: {words}. The tables may not hold this; try naming a gene, SNP, drug, disease or measure."
-        return ""
+        words = ", ".join(f"'{token.text}'" for token in relevant[:5])
+        return f"Not understood: {words}. The tables may not hold this; try naming a gene, SNP, drug, disease or measure."
+
+
+def _is_text(question: Question, place: int, model: SemanticModel) -> bool:
+    """Whether a word is text to look for in names: `gene sets about mast cells`."""
+    families = question.fit.families if question.fit else ()
+    if len(families) != 1 or not searches_text(families[0], model):
+        return False
+    index = next(number for number, token in enumerate(question.chunked.tokens) if token.start >= place)
+    return any(
+        -_TEXT_REACH <= index - cue.last < _TEXT_REACH for cue in question.chunked.english("name_contains")
+    )
 
 
 def _describes(question: Question, place: int) -> bool:
@@ -130,7 +147,12 @@ def _describes(question: Question, place: int) -> bool:
         chunk.first for chunk in question.chunked.mentions
         if chunk.mention and question.model.entities[chunk.mention.entity].kind == "symbol" and chunk.mention.method != "unlinked"
     }  # fmt: skip
-    return any(index + gap in starts for gap in range(1, 4))
+    lows = question.lows
+    for gap in range(1, _TEXT_REACH + 1):
+        if index + gap in starts:
+            # Only with the kind of thing said, as a bare verb may stand before a symbol too.
+            return bool({"gene", "protein", "receptor", "enzyme", "symbol", "("} & set(lows[index : index + gap]))
+    return False
 
 
 def _in_main_clause(question: Question, place: int) -> bool:

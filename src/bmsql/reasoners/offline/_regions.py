@@ -15,8 +15,11 @@ _WORDS = re.compile(
     rf"\s?(?:-|to|and|\.\.)\s?{_SCALED}",
     re.IGNORECASE,
 )
+_REVERSED = re.compile(
+    rf"(?:between|from)\s{_SCALED}\s?(?:-|to|and)\s?{_SCALED}\s?(?:of|on|in|along)\s(?:the\s)?{_CHROMOSOME}{_NAME}", re.IGNORECASE
+)
 _WINDOW = re.compile(
-    r"(?:within|in|inside|closer than|less than|under|\+/-|\u00b1)?\s?(?:a\s)?([\d,.]+)\s?(bp|kb|kbp|mb|mbp|kilobases?|megabases?)\b",
+    r"(?:within|in|inside|closer than|no further than|no farther than|no more than|at most|less than|under|\+/-|\u00b1)?\s?(?:a\s)?([\d,.]+)\s?(bp|kb|kbp|mb|mbp|kilobases?|megabases?)\b",
     re.IGNORECASE,
 )
 _SINGLE = re.compile(rf"\b{_CHROMOSOME}{_NAME}((?:\s?(?:,|and|or|&|/)\s?(?:and\s|or\s)?(?:chr\.?\s?)?(?:\d{{1,2}}|[XxYy])\b)*)", re.IGNORECASE)
@@ -45,6 +48,10 @@ def regions(text: str) -> list[Region]:
             chromosome, low, low_unit, high, high_unit = match.groups()
             first, last = _base_pairs(low, low_unit or high_unit), _base_pairs(high, high_unit or low_unit)
             _add(found, match, (_number(chromosome),), min(first, last), max(first, last))
+    for match in _REVERSED.finditer(text):
+        low, low_unit, high, high_unit, chromosome = match.groups()
+        first, last = _base_pairs(low, low_unit or high_unit), _base_pairs(high, high_unit or low_unit)
+        _add(found, match, (_number(chromosome),), min(first, last), max(first, last))
     for match in _POINT.finditer(text):
         chromosome, position, unit = match.groups()
         centre = _base_pairs(position, unit)

@@ -94,7 +94,7 @@ def _by_table(
         return Relation(kind, entity, present, tuple(values), shows=True)
     chosen = tuple(table for value in values for table in value.tables)
     if len(values) == 1:
-        if question.has("only", "but_not") and _compares_all(question):
+        if question.has("only", "but_not") and _compares_all(question) and not _subject_named(question, family, model):
             others = [
                 RelatedValue(value, _alias(value), tuple(name for name in present if model.tables[name].about.get(entity) == value))
                 for value in dict.fromkeys(model.tables[name].about.get(entity, "") for name in present)
@@ -138,6 +138,8 @@ def _kind(question: Question, chunks: Sequence[Chunk], family: str, shape: Shape
         return "intersect"
     if question.chunked.english("but_not", "only") or _negates(question, first, second):
         return "difference"
+    if question.has("compare") or _each(question):
+        return "union"
     if "or" in between or "either" in question.lows or _subject_named(question, family, model):
         return "union"
     if question.has("both") or _two_conditions(question, first, second):
@@ -156,6 +158,10 @@ def _failing(question: Question, first: Chunk, second: Chunk) -> bool:
 def _negates(question: Question, first: Chunk, second: Chunk) -> bool:
     """`... for Parkinson's, which are not ... in Alzheimer's`; "not significant" is the rule's own."""
     return any(first.last <= chunk.first < second.first for chunk in question.chunked.english("not"))
+
+
+def _each(question: Question) -> bool:
+    return "each" in question.lows or "respectively" in question.lows
 
 
 def _two_conditions(question: Question, first: Chunk, second: Chunk) -> bool:

@@ -10,6 +10,7 @@ from bmsql.semantic import SemanticModel
 from bmsql.types import Intent
 
 _PLURAL_ENDINGS = ("s", "data")
+_SUPERLATIVES = ("most ", "fewest ", "largest ", "biggest ", "smallest ")
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ def shape_of(question: Question, family: str, model: SemanticModel) -> Shape:
     attributes = asked_attributes(question, family, model)
     if entity and _is_given(question, family, model, entity, asked):
         entity = model.families[family].subject
-    singular = singular or bool(set(question.text.lower().split()) & {"single"}) or _which_one(question)
+    singular = singular or "single" in question.lows or _which_one(question)
     limit = question.numbers.limit
     counts, group = question.has("count"), _group(question, family, model)
     if question.has("bonferroni") and not any(chunk.first <= 1 for chunk in question.chunked.english("count")):
@@ -162,8 +163,8 @@ def _superlative(question: Question, family: str, model: SemanticModel) -> tuple
     """The attribute that ranks, whether descending, and whether "most" belongs to its own words."""
     for chunk in question.chunked.chunks:
         for name in chunk.names("attribute"):
-            if model.attributes[name].measure.get(family) and not chunk.mention and chunk.text.lower().startswith(("most ", "fewest ")):
-                return name, chunk.text.lower().startswith("most"), True
+            if model.attributes[name].measure.get(family) and not chunk.mention and chunk.text.lower().startswith(_SUPERLATIVES):
+                return name, chunk.text.lower().startswith(("most", "largest", "biggest")), True
     for chunk in question.chunked.english("most", "fewest"):
         measure = counted_measure(question, chunk.last, family, model)
         if measure:
@@ -173,11 +174,16 @@ def _superlative(question: Question, family: str, model: SemanticModel) -> tuple
             gap = other.first - chunk.last
             for name in other.names("attribute"):
                 attribute = model.attributes[name]
+                if attribute.groups and (chunk.is_english("most", "fewest") or not 0 <= gap <= 1):
+                    continue
                 if attribute.measure.get(family) and -4 <= gap <= 4 and other is not chunk:
                     return name, chunk.is_english("largest", "most"), chunk.is_english("most", "fewest")
     by = _ranked_by(question, family, model)
     if by:
         return by, not model.attributes[by].low, False
+    ordinal = _first_or_last(question, family, model)
+    if ordinal:
+        return ordinal
     word = next(iter(question.chunked.english("smallest", "largest")), None)
     if word is None or any(one.kind == "year" for one in question.numbers.comparisons):
         return None
@@ -230,6 +236,18 @@ def _most_significant_of(question: Question, family: str, model: SemanticModel, 
     return False
 
 
+def _first_or_last(question: Question, family: str, model: SemanticModel) -> tuple[str, bool, bool] | None:
+    """`the first antibody to be approved`: ranked by the year, where approval is spoken of."""
+    attribute = model.attributes.get("approval")
+    if attribute is None or family not in attribute.measure or not any("approv" in rule.text.lower() for rule in question.chunked.rules):
+        return None
+    things = {chunk.first for chunk in question.chunked.chunks if chunk.names("noun") or chunk.mention}
+    for index, low in enumerate(question.lows):
+        if low in ("first", "earliest", "last", "latest") and things & {index + 1, index + 2} and "approv" not in question.lows[index + 1]:
+            return "approval", low in ("last", "latest"), False
+    return None
+
+
 def _ranked_by(question: Question, family: str, model: SemanticModel) -> str:
     """`top 3 drugs by number of linked diseases`: the measure behind `by`."""
     if not question.has("best", "rank", "largest", "smallest") and question.numbers.limit is None:
@@ -270,7 +288,7 @@ def _question_word(question: Question) -> int:
 def _ranks_by_number(question: Question) -> bool:
     counts = question.chunked.english("count")
     return any(
-        chunk.text.lower() in ("number of", "the number of", "count of") and chunk.first and question.lows[chunk.first - 1] == "by"
+        chunk.text.lower() in ("number of", "count of") and "by" in question.lows[max(0, chunk.first - 2) : chunk.first]
         for chunk in counts
     )
 

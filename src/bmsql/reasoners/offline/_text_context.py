@@ -9,7 +9,7 @@ from typing import Any
 
 from bmsql.conventions import RuleBook
 from bmsql.reasoners._base import Evidence
-from bmsql.reasoners.offline._text_values import plain, shown
+from bmsql.reasoners.offline._text_values import plain, several, shown
 from bmsql.semantic import Entity, Family, Recipe, SemanticModel
 from bmsql.types import Filter, Plan, QueryResult, SelectItem, Source
 
@@ -105,7 +105,7 @@ class Context:
     def is_missing(self, role: str, value: Any) -> bool:
         """Whether a value stands for "not recorded"."""
         spec = self.model.role(role.rpartition(":")[2])
-        return value is None or bool(spec) and any(value == one for one in spec.missing)  # type: ignore[union-attr]
+        return value is None or (bool(spec) and any(value == one for one in spec.missing))  # type: ignore[union-attr]
 
     # -- names --------------------------------------------------------------------------------
 
@@ -123,24 +123,31 @@ class Context:
         """The entity that a role shows, or an empty string."""
         family = self.family_name(source)
         subject = self.family(source).subject
-        names = [name for name, spec in self.model.entities.items() if family in spec.match and spec.match[family].shown == role]
+        matched = {name: spec.match[family] for name, spec in self.model.entities.items() if family in spec.match}
+        names = [name for name, recipe in matched.items() if recipe.shown == role]
         return subject if subject in names else next(iter(names), "")
 
     def unit(self, role: str) -> str:
         """The unit of a role, or an empty string."""
         role = role.rpartition(":")[2]
         spec = self.model.role(role)
-        derived = self.model.families[role.partition(".")[0]].derived.get(role) if "." in role and spec is None else None
+        family = self.model.families.get(role.partition(".")[0])
+        derived = family.derived.get(role) if family else None
         return spec.unit if spec else derived.unit if derived else ""
 
     def label(self, name: str, source: Source | None = None) -> str:
-        """What a role or an entity is called: its entity, else the first words of its meaning."""
+        """What a role or an entity is called: in the family's own words, as it is asked for, or as it means."""
         entity = self.model.entities.get(name)
         if entity:
             return entity.label
         role = name.rpartition(":")[2]
-        spec = self.model.role(role)
         family = self.model.families.get(role.partition(".")[0])
+        if family and role in family.say.labels:
+            return family.say.labels[role]
+        asked = self._attribute_label(role)
+        if asked:
+            return asked
+        spec = self.model.role(role)
         derived = family.derived.get(role) if family else None
         meaning = spec.meaning if spec else derived.meaning if derived else ""
         for mark in (";", ",", ":", " ("):
@@ -150,19 +157,29 @@ class Context:
         column = self.model.column((source or self.main).table, role) if role else None
         return column or role.rpartition(".")[2] or name
 
+    def _attribute_label(self, role: str) -> str:
+        """The label of the attribute that is about this role alone."""
+        family = role.partition(".")[0]
+        attributes = self.model.attributes.values()
+        for one in attributes:
+            if one.measure.get(family) == role or one.test.get(family) == role:
+                return one.label
+        shows = [(one.label, one.show.get(family, ())) for one in attributes]
+        alone = [label for label, roles in shows if roles[-1:] == (role,) and len(roles) < 3]
+        return next((label for label in alone if not label.endswith("s")), "")
+
     def asked_label(self, role: str) -> tuple[str, str]:
-        """One and many of what a role is asked for as: an attribute's label, else its own."""
-        family = self.family_name()
+        """One and many of what a role is asked for as: its entity, where it shows one, else its label."""
         entity = self.entity_of(role)
         spec = self.model.entities.get(entity)
+        family = self.family_name()
+        if role in self.family().say.labels or spec is None:
+            label = self.label(role)
+            return label, several(label)
         for attribute in self.model.attributes.values():
-            if role in attribute.show.get(family, ()) and attribute.entity and attribute.entity == entity:
-                single, plural = attribute.label, spec.plural if spec else attribute.label
-                return (spec.label if spec else single, attribute.label) if attribute.label.endswith("s") else (single, plural)
-        if spec:
-            return spec.label, spec.plural
-        label = self.label(role)
-        return label, f"values of {label}"
+            if attribute.entity == entity and role in attribute.show.get(family, ()) and attribute.label.endswith("s"):
+                return spec.label, attribute.label
+        return spec.label, spec.plural
 
     def subject(self, source: Source | None = None) -> tuple[str, str]:
         """One and many of what the rows of a source are of."""

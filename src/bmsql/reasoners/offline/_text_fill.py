@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from bmsql.reasoners.offline._text_context import Context, Row, distinct
+from bmsql.reasoners.offline._text_nouns import same_thing
 from bmsql.reasoners.offline._text_values import WIDTH, equals, listed, plain, shown
 from bmsql.semantic import Case
 from bmsql.types import SelectItem
@@ -49,7 +50,8 @@ def _said(ctx: Context, how: str, role: str, value: Any) -> str | None:
         case "long":
             return shown(value, unit, _LONG)
         case _:
-            return shown(value, unit)
+            entity = ctx.entity_of(role)
+            return ctx.name(entity, value) if entity and isinstance(value, str) else shown(value, unit)
 
 
 def items(ctx: Context, role: str, value: Any) -> list[str]:
@@ -94,6 +96,8 @@ def _scalar(text: str) -> bool | float | str:
 
 def compare(value: Any, op: str, other: Any) -> bool:
     """`value op other`; values of different kinds never compare."""
+    if value is None:
+        return False
     if op == "contains":
         return str(other).lower() in str(value).lower()
     if op == "between":
@@ -120,19 +124,25 @@ def compare(value: Any, op: str, other: Any) -> bool:
 
 def facts(ctx: Context, row: Row, asked: list[str]) -> list[str]:
     """What can be said of a row about the roles asked for, as phrases with a verb."""
-    found: list[str] = []
-    answered: set[str] = set()
+    first = {role: place for place, role in reversed(list(enumerate(asked)))}
+    chosen: list[tuple[int, str, set[str], set[str]]] = []
     for fact in ctx.family().say.facts:
-        if not set(fact.about) & set(asked):
-            continue
-        for case in fact.cases:
+        wanted = set(fact.about) & set(first)
+        for case in fact.cases if wanted else ():
             text = fill(ctx, case.say, row) if fits(ctx, case, row) else None
             if text is not None:
-                found.append(text)
-                answered |= set(fact.about) | set(_roles_in(case.say))
+                chosen.append((min(first[role] for role in wanted), text, wanted, {*fact.about, *_roles_in(case.say)}))
                 break
-    rest = [role for role in asked if role not in answered and role in row and role != ctx.role_of(ctx.family().subject)]
-    return [*found, *(_plain_fact(ctx, role, row) for role in rest)]
+    # What another statement says in passing needs none of its own.
+    for one in list(chosen):
+        said = set().union(*(other[3] for other in chosen if other is not one))
+        if len(chosen) > 1 and one[2] <= said:
+            chosen.remove(one)
+    answered = set().union(*(one[3] for one in chosen))
+    subject = ctx.role_of(ctx.family().subject)
+    rest = [role for role in asked if role not in answered and role in row and role != subject]
+    chosen.sort(key=lambda one: one[0])
+    return [*(one[1] for one in chosen), *(_plain_fact(ctx, role, row) for role in rest)]
 
 
 def _plain_fact(ctx: Context, role: str, row: Row) -> str:
@@ -161,12 +171,37 @@ def detail(ctx: Context, row: Row) -> str:
 
 
 def asked_roles(ctx: Context) -> list[str]:
-    """The roles that the question asked for, beside the row's name and what every list shows."""
+    """The roles that the question asked for, beside the row's name and what it gave itself."""
+    given = _given(ctx)
+    return [role for role in _selected(ctx) if role not in given]
+
+
+def _given(ctx: Context) -> set[str]:
+    """Roles whose value the question gives, or that the name of a row shows."""
+    given = set(_roles_in(ctx.family().say.name))
+    for one in ctx.plan.filters:
+        if one.negated or one.op not in ("match", "=", "starts_with", "null"):
+            continue
+        recipe = ctx.recipe(one.target)
+        if recipe:
+            # A thing is found by any of its names; all but the one that is shown may be asked for.
+            given |= {recipe.shown} if same_thing(ctx, one.target) else {*recipe.roles, recipe.shown}
+        else:
+            given.add(one.target)
+    given |= {ctx.role_of(join.entity) for join in ctx.plan.joins}
+    for fact in ctx.family().say.facts:
+        if set(fact.about) & given:
+            given |= set(fact.about) if any(ctx.entity_of(role) for role in fact.about) else set()
+    return given
+
+
+def _selected(ctx: Context) -> list[str]:
+    """The roles that the plan selects before those that every list shows."""
     family = ctx.family()
     roles = [ctx.role_of(item.column) for item in ctx.plan.select if _counts(ctx, item)]
     subject = ctx.role_of(family.subject)
     filtered = [ctx.role_of(one.target) for one in ctx.plan.filters if "." in one.target]
-    always = [*family.show, *filtered]
+    always = [*family.show, *filtered, *(ctx.role_of(one.column) for one in ctx.plan.order)]
     for split in range(len(roles) + 1):
         first = roles[:split]
         expected = [role for role in dict.fromkeys(always) if role not in first]
@@ -176,4 +211,5 @@ def asked_roles(ctx: Context) -> list[str]:
 
 
 def _counts(ctx: Context, item: SelectItem) -> bool:
-    return not item.value and item.column.lower() != ctx.model.evidence_key.lower() and ctx.source(item.source) is ctx.main
+    is_key = item.column.lower() == ctx.model.evidence_key.lower()
+    return not item.value and not is_key and ctx.source(item.source) is ctx.main

@@ -61,7 +61,7 @@ def equals(value: Any, unit: str = "") -> str:
 
 def underflows(value: object, unit: str) -> bool:
     """Whether a probability was too small for a FLOAT64, which makes it 0."""
-    return unit == "probability" and isinstance(value, float) and value == 0.0
+    return unit == "probability" and isinstance(value, int | float) and not isinstance(value, bool) and value == 0
 
 
 def listed(items: Sequence[str], *, more: int | None = 0, word: str = "and") -> str:
@@ -76,8 +76,36 @@ def listed(items: Sequence[str], *, more: int | None = 0, word: str = "and") -> 
     return f"{', '.join(parts[:-1])} {word} {parts[-1]}"
 
 
+def named(names: Sequence[str], complete: bool, total: int | None, *, most: int = 8) -> str:
+    """The names, or the first of them and how many more there are: `total` where it is known.
+
+    `complete` says that there are no others; where there are, and nobody knows how many, "and more".
+    """
+    unknown = not complete and total is None
+    count = len(names) if complete or total is None else max(total, len(names))
+    kept = list(names) if count <= most and not unknown else list(names[: most - 2])
+    return listed(kept, more=None if unknown else count - len(kept))
+
+
+def several(label: str) -> str:
+    """The plural of a label, or `values of` it where it is not a plain noun."""
+    last = label.rpartition(" ")[2]
+    if " of " in label or not last.isalpha():
+        return f"values of {label}"
+    if last.endswith("y") and last[-2:-1] not in "aeiou":
+        return f"{label[:-1]}ies"
+    if last.endswith(("ss", "x", "ch", "sh")):
+        return f"{label}es"
+    return label if last.endswith("s") else f"{label}s"
+
+
+def article(label: str) -> str:
+    """`a label` or `an label`."""
+    return f"{'an' if label[:1].lower() in 'aeiou' else 'a'} {label}"
+
+
 def sentence(text: str) -> str:
-    """`text` with a capital, where it does not begin with a name, and a full stop."""
+    """`text` with a full stop."""
     text = text.strip()
     return text if not text or text[-1] in ".!?" else f"{text}."
 

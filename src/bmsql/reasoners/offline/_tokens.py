@@ -12,7 +12,7 @@ _NUMBER = (
 )
 _POWER = r"10\s?(?:\^|\*\*)\s?\(?-\s?\d+\)?"
 _TOKEN = re.compile(
-    rf"(?P<number>(?<![A-Za-z0-9_.-])(?:{_POWER}|{_NUMBER}|\.\d+)%?(?![A-Za-z0-9_]*[A-Za-z_]))"
+    rf"(?P<number>(?<![A-Za-z0-9_.-])(?:{_POWER}|{_NUMBER}|\.\d+)(?:\s?%)?(?![A-Za-z0-9_]*[A-Za-z_]))"
     r"|(?P<word>[A-Za-z0-9_]+(?:'[A-Za-z]+)?)"
     r"|(?P<sign><=|>=|=<|=>|[<>=\u2264\u2265+@|]|/)"
     r"|(?P<stop>[.;:?!,()\"\u201c\u201d])"
@@ -48,6 +48,7 @@ def clean(text: str) -> str:
     for dash in _DASHES:
         text = text.replace(dash, "-")
     text = _SPACES.sub(" ", text).strip()
+    text = re.sub(r"\b(?:i\.e\.|e\.g\.),?\s?", "", text)
     text = _CHROMOSOME_WORD.sub(lambda match: f"{match.group(1)} {_SMALL[match.group(2).lower()]}", text)
     return _SCALED_WORD.sub(_scaled, text)
 

@@ -24,13 +24,19 @@ class Sense:
 
 
 # Passed over inside trigger phrases, in the question as in the rules.
-ARTICLES = frozenset({"the", "a", "an", "their", "its", "your", "statistically", "it"})
+ARTICLES = frozenset(
+    {"the", "a", "an", "their", "its", "your", "statistically", "it", "do", "does", "did", "is", "are", "was", "were", "be", "been"}
+)
+# "aren't significant" says what "not significant" says.
+_NEGATED = frozenset({"aren't", "isn't", "wasn't", "weren't", "don't", "doesn't", "didn't", "cannot", "can't", "haven't", "hasn't"})
 # `OR` is an odds ratio and `GO` the Gene Ontology only in capitals.
 _LONGEST_ABBREVIATION = 3
 
 
 def stem(word: str) -> str:
     """A word without the ending of a verb's third person or a plural, for trigger phrases."""
+    if word in _NEGATED:
+        return "not"
     if len(word) > 4 and word.endswith("s") and not word.endswith(("ss", "is", "us")):
         return word[:-1]
     return word
@@ -93,7 +99,9 @@ def _column_words(model: SemanticModel) -> Iterable[tuple[str, str]]:
     """Column names as people who know the tables type them, with the attribute that shows them."""
     owners: dict[str, str] = {}
     for name, attribute in model.attributes.items():
-        for role in (*attribute.measure.values(), *attribute.test.values()):
+        matches = model.entities[attribute.entity].match if attribute.entity else {}
+        shown = [recipe.shown for family, recipe in matches.items() if family in attribute.show]
+        for role in (*attribute.measure.values(), *attribute.test.values(), *shown):
             owners.setdefault(role, name)
     for name, attribute in model.attributes.items():
         for family, roles in attribute.show.items():
@@ -104,6 +112,16 @@ def _column_words(model: SemanticModel) -> Iterable[tuple[str, str]]:
         for column, spec in table.columns.items():
             if spec.role in owners and len(column) > _LONGEST_ABBREVIATION:
                 yield column, owners[spec.role]
+
+
+def _column_nouns(model: SemanticModel) -> Iterable[tuple[str, str]]:
+    """Column names that stand for the subject of their table, such as drugName for drugs."""
+    for table in model.tables.values():
+        subject = model.entities.get(model.families[table.family].subject)
+        recipe = subject.match.get(table.family) if subject else None
+        column = table.column_by_role.get(recipe.shown) if recipe else None
+        if column and len(column) > _LONGEST_ABBREVIATION:
+            yield column, model.families[table.family].subject
 
 
 class Vocabulary:
@@ -130,6 +148,8 @@ class Vocabulary:
                 self.main.add(words, Sense("attribute", name, "cue"))
         for column, name in _column_words(model):
             self.main.add(column, Sense("attribute", name))
+        for column, name in _column_nouns(model):
+            self.main.add(column, Sense("noun", name))
         for name, condition in model.conditions.items():
             for words in condition.words:
                 self.main.add(words, Sense("condition", name))
@@ -153,7 +173,7 @@ class Vocabulary:
             for mode, phrases in modes.items():
                 for words in phrases:
                     kept = [word for word in words.split() if word.lower() not in ARTICLES]
-                    self.rules.add(" ".join(kept), Sense("rule", rule, mode))
+                    self.rules.add(" ".join(kept) or words, Sense("rule", rule, mode))
         for phrases in (self.main, self.rules, self.hints):
             phrases.finish()
 

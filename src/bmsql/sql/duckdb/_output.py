@@ -10,28 +10,43 @@ from bmsql.types import Catalog
 
 
 def drop_star_structs(tree: exp.Expr) -> None:
-    """A star over UNNEST of structs is their fields, not the struct as well; so is a star over that."""
+    """A star over UNNEST of structs is their fields, then the offset, not the struct; so is a star over that."""
     selects = list(tree.find_all(exp.Select))
     dropped: set[tuple[str, str]] = set()
-    changed = True
-    while changed:
-        changed = False
+    before = -1
+    while before != len(dropped):
+        before = len(dropped)
         for select in selects:
-            structs = _struct_names(select)
-            sources = _source_names(select)
-            keep: list[exp.Expr] = []
-            for item in select.expressions:
-                name = item.alias_or_name.lower()
-                inner = item.unalias()
-                table = sources.get(inner.table.lower(), "") if isinstance(inner, exp.Column) else ""
-                if "spelled" in item.meta or not ((name in structs and kind(item) == "R") or (table, name) in dropped):
-                    keep.append(item)
-                    continue
-                changed = True
+            _drop_structs(select, dropped)
+
+
+def _drop_structs(select: exp.Select, dropped: set[tuple[str, str]]) -> None:
+    structs = _structs(select)
+    sources = _source_names(select)
+    keep: list[exp.Expr] = []
+    # An offset that waits for the fields to pass, and how many are still to come.
+    waiting: list[exp.Expr] = []
+    fields = 0
+    for item in select.expressions:
+        name = item.alias_or_name.lower()
+        inner = item.unalias()
+        table = sources.get(inner.table.lower(), "") if isinstance(inner, exp.Column) else ""
+        if "spelled" not in item.meta:
+            if (name in structs and kind(item) == "R") or (table, name) in dropped:
                 owner = select.parent
                 if isinstance(owner, (exp.CTE, exp.Subquery)):
                     dropped.add((owner.alias.lower(), name))
-            select.set("expressions", keep)
+                fields = structs.get(name, ("", 0))[1]
+                continue
+            if fields and any(name == offset for offset, _ in structs.values()):
+                waiting.append(item)
+                continue
+        keep.append(item)
+        fields -= fields > 0
+        if not fields:
+            keep += waiting
+            waiting = []
+    select.set("expressions", keep + waiting)
 
 
 def _relations(select: exp.Select) -> list[exp.Expr]:
@@ -48,30 +63,31 @@ def _source_names(select: exp.Select) -> dict[str, str]:
     }
 
 
-def _struct_names(select: exp.Select) -> set[str]:
-    names: set[str] = set()
+def _structs(select: exp.Select) -> dict[str, tuple[str, int]]:
+    """The aliases of UNNESTs of structs, with the name of the offset and the number of fields."""
+    names: dict[str, tuple[str, int]] = {}
     for item in _relations(select):
-        if isinstance(item, exp.Unnest) and _of_structs(item):
-            alias = item.args["alias"]
-            names.add((alias.columns[0].name if alias.columns else alias.name).lower())
+        if isinstance(item, exp.Unnest) and (count := _field_count(item)):
+            alias, offset = item.args["alias"], item.args.get("offset")
+            value = (alias.columns[0].name if alias.columns else alias.name).lower()
+            names[value] = (offset.name.lower() if isinstance(offset, exp.Expr) else "", count)
     return names
 
 
-def _of_structs(unnest: exp.Unnest) -> bool:
+def _field_count(unnest: exp.Unnest) -> int:
     array = unnest.expressions[0].type if unnest.expressions else None
     if array is None or array.this != exp.DType.ARRAY or not array.expressions:
-        return False
-    return bool(array.expressions[0].this == exp.DType.STRUCT)
+        return 0
+    element = array.expressions[0]
+    return len(element.expressions) if element.this == exp.DType.STRUCT else 0
 
 
-def name_output(tree: exp.Expr, catalog: Catalog) -> None:
+def name_output(tree: exp.Expr, spelled: dict[str, str]) -> None:
     """Give the output columns their names as spelled, and arrays the form that BigQuery returns."""
     leaves: list[exp.Select] = []
     _leaves(tree, leaves)
     if not leaves:
         return
-    starred = any("spelled" not in item.meta for item in leaves[0].expressions)
-    spelled = spellings(tree, catalog) if starred else {}
     unnamed = 0
     for item in leaves[0].expressions:
         if not isinstance(item, exp.Alias):
@@ -117,8 +133,15 @@ def spellings(tree: exp.Expr, catalog: Catalog) -> dict[str, str]:
         info = catalog.by_name.get(table.name)
         if info is not None:
             spelled.update((column.name.lower(), column.name) for column in info.columns)
-    for select in tree.find_all(exp.Select):
-        for item in select.expressions:
-            if name := item.meta.get("spelled"):
-                spelled[str(name).lower()] = str(name)
+    for node in tree.find_all(exp.Alias, exp.PropertyEQ, exp.Unnest):
+        named = node.this if isinstance(node, exp.PropertyEQ) else node
+        names = named.meta.get("spelled", ())
+        spelled.update((name.lower(), name) for name in ([names] if isinstance(names, str) else names))
     return spelled
+
+
+def has_star(tree: exp.Expr) -> bool:
+    """Whether an output column came through a star."""
+    leaves: list[exp.Select] = []
+    _leaves(tree, leaves)
+    return bool(leaves) and any("spelled" not in item.meta for item in leaves[0].expressions)

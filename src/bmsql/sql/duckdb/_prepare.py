@@ -101,6 +101,9 @@ def _unnests(nodes: _Nodes) -> None:
             unnest.set("alias", exp.TableAlias(columns=[exp.to_identifier(f"_f{n}", quoted=True)]))
         if unnest.args.get("offset") is True:
             unnest.set("offset", exp.to_identifier("offset"))
+        unnest.meta["spelled"] = [
+            name.name for name in (*unnest.args["alias"].columns, unnest.args.get("offset")) if name
+        ]
 
 
 def column_name(node: exp.Expr) -> str:

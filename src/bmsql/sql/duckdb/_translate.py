@@ -13,7 +13,7 @@ from sqlglot.schema import MappingSchema
 
 from bmsql.errors import InvalidSqlError, SqlSyntaxError, UnsupportedSqlError
 from bmsql.sql.duckdb._kinds import unsupported
-from bmsql.sql.duckdb._output import drop_star_structs, name_output, spellings
+from bmsql.sql.duckdb._output import drop_star_structs, has_star, name_output, spellings
 from bmsql.sql.duckdb._prepare import SCHEMA, prepare
 from bmsql.sql.duckdb._template import generate
 from bmsql.sql.duckdb._walk import Walk
@@ -54,8 +54,9 @@ def to_duckdb(sql: str | exp.Query, catalog: Catalog) -> str:
         tree = annotate_types(tree, schema=schema, dialect="bigquery")
         if unnested:
             drop_star_structs(tree)
+        spelled = spellings(tree, catalog) if has_star(tree) else {}
         made = Walk(lambda: spellings(tree, catalog)).visit(tree)
-        name_output(made, catalog)
+        name_output(made, spelled)
         return generate(made)
     except (OptimizeError, SchemaError) as e:
         raise InvalidSqlError(_first_line(e), remedy="Check the names against the catalogue.") from e
