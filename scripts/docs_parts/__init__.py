@@ -12,7 +12,16 @@ from docs_parts.data import entities, kb_size, kb_tables, kb_terms, limits, opti
 from docs_parts.fields import field_tables
 from docs_parts.picture import graph_mermaid, graph_picture
 from docs_parts.rules import rule_catalogue, rule_table
-from docs_parts.sessions import offline_answers, offline_refusals, session_ask, session_check, session_plan
+from docs_parts.sessions import (
+    offline_answers,
+    offline_refusals,
+    own_model,
+    own_rules,
+    own_session,
+    session_ask,
+    session_check,
+    session_plan,
+)
 
 GENERATORS: dict[str, Callable[[], str]] = {
     "agent-methods": agent_methods,
@@ -35,6 +44,9 @@ GENERATORS: dict[str, Callable[[], str]] = {
     "offline-answers": offline_answers,
     "offline-refusals": offline_refusals,
     "options": options,
+    "own-model": own_model,
+    "own-rules": own_rules,
+    "own-session": own_session,
     "rule-catalogue": rule_catalogue,
     "rule-fields": lambda: field_tables("rule"),
     "rule-table": rule_table,

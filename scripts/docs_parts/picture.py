@@ -36,7 +36,7 @@ def graph_picture() -> str:
     row = {node: place for place, node in enumerate(order)}
     height = _STEP * len(order) + 20
     drawn = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {2 * _MIDDLE} {height}" role="img" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_MIDDLE * 8 // 5}" viewBox="0 0 {2 * _MIDDLE} {height}" role="img" '
         'font-family="ui-sans-serif, system-ui, sans-serif" font-size="15">',
         "<title>The graph of bmsql: its nodes, and the routes between them</title>",
         f'<rect width="{2 * _MIDDLE}" height="{height}" rx="8" fill="#ffffff"/>',

@@ -19,6 +19,7 @@ QUESTION = "Which SNPs near BIN1 are significantly associated with Alzheimer's d
 _QUERY = "SELECT SNP, p FROM AlzheimerDisease_CombinedGeneData_UUID WHERE nearestGene = 'BIN1' AND p <= 5e-8"
 _CHECKED = "Which SNPs nearest to BIN1 alone are significant for Alzheimer's disease?"
 _PLANNED = "Which drugs target a gene that SMR links to Alzheimer's disease?"
+_OWN = Path(__file__).resolve().parents[2] / "examples" / "own_database"
 # Times differ from run to run.
 _TIMES = re.compile(r"\b\d+(?:\.\d+)? (?=m?s\b)")
 
@@ -91,3 +92,22 @@ def offline_refusals() -> str:
             choices = " / ".join(answer.clarification.alternatives) if answer.clarification else ""
             rows.append((question, answer.text + (f" ({choices})" if choices else "")))
     return table(("Question", "Reply"), rows)
+
+
+def own_model() -> str:
+    """The semantic model of the example with a database of its own."""
+    return block("yaml", (_OWN / "screen.yaml").read_text(encoding="utf-8"))
+
+
+def own_rules() -> str:
+    """Its convention."""
+    return block("yaml", (_OWN / "rules.yaml").read_text(encoding="utf-8"))
+
+
+def own_session() -> str:
+    """What its script prints."""
+    with plain_environment():
+        done = subprocess.run(
+            [sys.executable, str(_OWN / "ask.py")], capture_output=True, text=True, encoding="utf-8", check=True
+        )
+    return block("text", done.stdout)

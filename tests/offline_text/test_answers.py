@@ -64,9 +64,7 @@ def test_any_rows_under_any_intent(data: st.DataObject) -> None:
     changed = whole.model_copy(
         update={
             "plan": whole.plan.model_copy(update={"intent": intent}),
-            "result": whole.result.model_copy(
-                update={"rows": tuple(drawn), "truncated": data.draw(st.booleans())}
-            ),
+            "result": whole.result.model_copy(update={"rows": tuple(drawn), "truncated": data.draw(st.booleans())}),
             "total": data.draw(st.none() | st.integers(min_value=0, max_value=10**6)),
         }
     )

@@ -309,7 +309,7 @@ def test_names_of_many(names: list[str], complete: bool, total: int | None, expe
 
 
 def test_words() -> None:
-    assert [several(word) for word in ("gene", "frequency", "process", "box", "targets", "mechanism of action")] == [
-        "genes", "frequencies", "processes", "boxes", "targets", "values of mechanism of action",
+    assert [several(word) for word in ("gene", "frequency", "status", "box", "targets", "mechanism of action")] == [
+        "genes", "frequencies", "statuses", "boxes", "targets", "values of mechanism of action",
     ]  # fmt: skip
     assert listed(["a", "b"], word="or") == "a or b"

@@ -198,9 +198,7 @@ class Application:
                 result.append(rule)
         return result
 
-    def _entry(
-        self, rule: Rule, status: str, table: str, alias: str, predicate: str, words: str
-    ) -> ConventionRecord:
+    def _entry(self, rule: Rule, status: str, table: str, alias: str, predicate: str, words: str) -> ConventionRecord:
         return ConventionRecord.model_validate(
             {
                 "rule": rule.name,

@@ -56,9 +56,7 @@ class RuleBook:
 
         return Application(self._rules, self.profile, tree, model, qualified=qualified, sources=sources).run(uses)
 
-    def ladder(
-        self, tree: exp.Query, model: SemanticModel, records: Sequence[ConventionRecord]
-    ) -> exp.Query | None:
+    def ladder(self, tree: exp.Query, model: SemanticModel, records: Sequence[ConventionRecord]) -> exp.Query | None:
         """One query that counts the rows without each applied rule, without all, and with all.
 
         `tree` is the refined query and `records` what `apply` reported. A row is what a row of the
@@ -109,9 +107,7 @@ class RuleBook:
 
     def unknown_roles(self, model: SemanticModel) -> dict[str, tuple[str, ...]]:
         """Rules whose roles the model does not define, with those roles: they can never apply to it."""
-        missing = {
-            rule.name: tuple(role for role in rule.all_roles if model.role(role) is None) for rule in self
-        }
+        missing = {rule.name: tuple(role for role in rule.all_roles if model.role(role) is None) for rule in self}
         return {name: roles for name, roles in missing.items() if roles}
 
 

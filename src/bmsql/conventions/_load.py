@@ -35,9 +35,7 @@ def load_rules(
     unknown profile or rule name.
     """
     if profile not in PROFILES:
-        raise ConfigurationError(
-            f"there is no profile '{profile}'.", remedy=f"Choose one of: {', '.join(PROFILES)}."
-        )
+        raise ConfigurationError(f"there is no profile '{profile}'.", remedy=f"Choose one of: {', '.join(PROFILES)}.")
     chosen: Profile = "biomedsql" if profile == "biomedsql" else "strict"
     fields = {name: rule.model_dump(exclude_unset=True) for name, rule in _shipped().rules.items()}
     switched_off: dict[str, str] = {}

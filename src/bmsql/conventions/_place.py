@@ -81,9 +81,7 @@ def _qualifies(select: exp.Select, alias: str) -> bool:
     return any(column.table.lower() == alias.lower() for item in items for column in item.find_all(exp.Column))
 
 
-def place(
-    scopes: Scopes, source: Source, name: str, op: str, value: Value, qualified: bool | None = None
-) -> exp.Expr:
+def place(scopes: Scopes, source: Source, name: str, op: str, value: Value, qualified: bool | None = None) -> exp.Expr:
     """Add `name op value` for the rows of `source`, and give the condition as written.
 
     WHERE, unless an outer join makes the source optional: there it goes into ON (WHERE would turn the

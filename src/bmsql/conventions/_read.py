@@ -171,9 +171,7 @@ def _logged(node: exp.Expr) -> tuple[exp.Column, bool] | None:
     return None
 
 
-def _log_comparison(
-    column: exp.Column, negative: bool, kind: type[exp.Expr], value: Scalar | None
-) -> Reading | None:
+def _log_comparison(column: exp.Column, negative: bool, kind: type[exp.Expr], value: Scalar | None) -> Reading | None:
     if not isinstance(value, int | float) or isinstance(value, bool) or kind in {exp.EQ, exp.NEQ}:
         return None
     kept = _kept(_FLIPPED[kind] if negative else kind, 10.0 ** (-value if negative else value))

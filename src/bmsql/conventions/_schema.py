@@ -84,6 +84,7 @@ class Rule(Frozen):
     """One convention. `docs/conventions.md` explains every field.
 
     role: the column it speaks of (`roles` where it is one of several); op, value: the condition;
+    of: whether a direction is the effect of an allele or of a trait, such as expression;
     words: phrases of a question that imply it; waive: phrases that ask for no such condition;
     complement_words: phrases that ask for the rows that fail it; complement: the rule that says
     what failing means, where it is not simply the opposite; companions: rules that go with it, by
@@ -100,6 +101,7 @@ class Rule(Frozen):
     op: Operator = ""
     value: Value = ""
     unit: str = ""
+    of: Literal["", "allele", "trait"] = ""
     reason: str
     citation: str = ""
     words: tuple[str, ...] = ()

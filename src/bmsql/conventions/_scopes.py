@@ -105,8 +105,10 @@ class Scopes:
         names = [item.alias_or_name for branch in branches(consumer.body) for item in branch.expressions]
         column = self.model.column(base.table, role)
         for name in (*names, *([column] if column else [])):
-            if name and str(name) != "*" and any(
-                origin is base and found == role for origin, found, _ in self._trace(consumer, name.lower())
+            if (
+                name
+                and str(name) != "*"
+                and any(origin is base and found == role for origin, found, _ in self._trace(consumer, name.lower()))
             ):
                 return str(name)
         return ""

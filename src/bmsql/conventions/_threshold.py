@@ -179,8 +179,10 @@ def _correct_columns(work: Work, demand: Demand, base: Source, others: Sequence[
             kept = atom.reading.kept
             if not atom.about(base, mistaken.role) or atom.reading.extreme:
                 continue
-            meant = kept == kept_by(mistaken.op, mistaken.value) if mistaken.op else (
-                kept.high is not None if wanted.high is not None else kept.low is not None
+            meant = (
+                kept == kept_by(mistaken.op, mistaken.value)
+                if mistaken.op
+                else (kept.high is not None if wanted.high is not None else kept.low is not None)
             )
             if not meant:
                 continue

@@ -47,11 +47,14 @@ def _union(plan: Plan, model: SemanticModel, catalog: Catalog) -> exp.Query:
     used = {use.source for use in plan.conventions if use.source}
     branches: list[exp.Query] = []
     for source in plan.sources:
-        only = plan.model_copy(update={
-            "sources": (source,),
-            "select": tuple(item for item in plan.select if item.source in ("", source.alias)),
-            "order": (), "limit": None,
-        })  # fmt: skip
+        only = plan.model_copy(
+            update={
+                "sources": (source,),
+                "select": tuple(item for item in plan.select if item.source in ("", source.alias)),
+                "order": (),
+                "limit": None,
+            }
+        )
         if plan.limit_per == EACH_SOURCE:
             only = only.model_copy(update={"order": plan.order, "limit": plan.limit, "limit_per": ""})
         branch = _Select(only, model, catalog, (source,), alias=source.alias in used).query()
@@ -62,7 +65,9 @@ def _union(plan: Plan, model: SemanticModel, catalog: Catalog) -> exp.Query:
     if plan.limit_per == EACH_SOURCE:
         return tree
     for order in plan.order:
-        tree = tree.order_by(_ordered(exp.column(_output_name(plan, model, order.column)), order.descending), copy=False)
+        tree = tree.order_by(
+            _ordered(exp.column(_output_name(plan, model, order.column)), order.descending), copy=False
+        )
     return tree.limit(plan.limit, copy=False) if plan.limit is not None else tree
 
 
@@ -187,7 +192,9 @@ class _Select:
             inside = self._values_of(right, join, expression, is_items, columns=self._needed(right))
             alias = exp.TableAlias(this=exp.to_identifier(right.source.alias))
             name = exp.column(exp.to_identifier(join.entity), table=right.source.alias)
-            self.joined.append(exp.Join(this=exp.Subquery(this=inside, alias=alias), on=exp.EQ(this=name, expression=key)))
+            self.joined.append(
+                exp.Join(this=exp.Subquery(this=inside, alias=alias), on=exp.EQ(this=name, expression=key))
+            )
             self.items[(right.source.alias, join.entity)] = name
         else:
             self.joined.append(exp.Join(this=self._table(right), on=exp.EQ(this=expression, expression=key)))
@@ -207,7 +214,9 @@ class _Select:
         output: exp.Expr = expression
         tree = exp.Select().from_(table, copy=False)
         if is_items:
-            unnest = exp.Unnest(expressions=[expression], alias=exp.TableAlias(columns=[exp.to_identifier(join.entity)]))
+            unnest = exp.Unnest(
+                expressions=[expression], alias=exp.TableAlias(columns=[exp.to_identifier(join.entity)])
+            )
             recipe = bound.recipe(join.entity)
             if recipe is not None and recipe.none:
                 conditions.append(exp.NEQ(this=exp.column(join.entity), expression=exp.Literal.string(recipe.none)))
@@ -303,11 +312,16 @@ class _Select:
         if aggregate.function == "count_distinct" or aggregate.function == "count":
             bound = self._source(aggregate.source)
             is_items = self._has_items(bound, aggregate.column)
-            value = self._key(bound, aggregate.column) if is_items else self._value(aggregate.source, aggregate.column)[0]
+            value = (
+                self._key(bound, aggregate.column) if is_items else self._value(aggregate.source, aggregate.column)[0]
+            )
             if aggregate.function == "count":
                 return exp.Count(this=value)
             return exp.Count(this=exp.Distinct(expressions=[value]))
         value = self._value(aggregate.source, aggregate.column)[0]
+        for sentinel in self._source(aggregate.source).missing(aggregate.column):
+            # A stand-in for "not recorded" is no value to compute with: AVG over year 0 would be wrong.
+            value = exp.func("NULLIF", value, literal(sentinel), dialect="bigquery")
         return _FUNCTIONS[aggregate.function](this=value)
 
     @staticmethod

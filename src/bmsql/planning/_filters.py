@@ -14,11 +14,19 @@ from bmsql.semantic import Recipe
 from bmsql.types import Filter, Scalar
 
 _COMPARISONS: dict[str, type[exp.Binary]] = {
-    "=": exp.EQ, "!=": exp.NEQ, "<": exp.LT, "<=": exp.LTE, ">": exp.GT, ">=": exp.GTE,
-}  # fmt: skip
+    "=": exp.EQ,
+    "!=": exp.NEQ,
+    "<": exp.LT,
+    "<=": exp.LTE,
+    ">": exp.GT,
+    ">=": exp.GTE,
+}
 _PYTHON: dict[str, Callable[[float, float], bool]] = {
-    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
-}  # fmt: skip
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
 
 
 def condition(bound: Bound, filter_: Filter, table: exp.Table) -> exp.Expr:
@@ -115,7 +123,9 @@ def _match_column(column: exp.Expr, recipe: Recipe, value: str) -> exp.Expr:
         case "contains":
             return exp.Like(this=exp.Lower(this=column), expression=exp.Literal.string(f"%{_like(value.lower())}%"))
         case "prefix":
-            return exp.func("STARTS_WITH", exp.Lower(this=column), exp.Literal.string(value.lower()), dialect="bigquery")
+            return exp.func(
+                "STARTS_WITH", exp.Lower(this=column), exp.Literal.string(value.lower()), dialect="bigquery"
+            )
         case "word":
             return _regexp(exp.Lower(this=column), rf"(^|[^a-z0-9]){_re2(value.lower())}($|[^a-z0-9])")
         case "region":
@@ -154,10 +164,13 @@ def _region(bound: Bound, recipe: Recipe | None, filter_: Filter) -> exp.Expr:
 def _near(bound: Bound, recipe: Recipe | None, filter_: Filter, table: exp.Table) -> exp.Expr:
     """Within a distance of the rows that match an entity: from the first to the last of them."""
     place = next(
-        (spec.match[bound.table.family] for spec in bound.model.entities.values()
-         if spec.kind == "region" and bound.table.family in spec.match),
+        (
+            spec.match[bound.table.family]
+            for spec in bound.model.entities.values()
+            if spec.kind == "region" and bound.table.family in spec.match
+        ),
         None,
-    )  # fmt: skip
+    )
     if recipe is None or place is None:
         raise PlanError(f"{bound.source.table} does not give the position of a {filter_.target}.")
     chromosome, position = next(iter(place.builds.values()))
@@ -193,26 +206,35 @@ def _comparison(bound: Bound, filter_: Filter, table: exp.Table) -> exp.Expr:
             return exp.LT(this=left, expression=corrected)
         case "null_or":
             value = literal(_values(filter_)[0])
-            return exp.Or(this=exp.Is(this=left, expression=exp.Null()), expression=exp.EQ(this=left.copy(), expression=value))
+            return exp.Or(
+                this=exp.Is(this=left, expression=exp.Null()), expression=exp.EQ(this=left.copy(), expression=value)
+            )
         case "between":
             low, high = _values(filter_)
             return exp.Between(this=left, low=literal(low), high=literal(high))
         case "starts_with":
-            return disjunction([
-                exp.func("STARTS_WITH", left.copy(), literal(str(value)), dialect="bigquery") for value in _values(filter_)
-            ])
+            return disjunction(
+                [
+                    exp.func("STARTS_WITH", left.copy(), literal(str(value)), dialect="bigquery")
+                    for value in _values(filter_)
+                ]
+            )
         case "contains":
-            return disjunction([
-                exp.Like(this=exp.Lower(this=left.copy()), expression=exp.Literal.string(f"%{_like(str(value).lower())}%"))
-                for value in _values(filter_)
-            ])
+            return disjunction(
+                [
+                    exp.Like(
+                        this=exp.Lower(this=left.copy()),
+                        expression=exp.Literal.string(f"%{_like(str(value).lower())}%"),
+                    )
+                    for value in _values(filter_)
+                ]
+            )
         case "=" if len(_values(filter_)) > 1:
             return exp.In(this=left, expressions=[literal(value) for value in filter_.values])
         case "!=" if len(_values(filter_)) > 1:
             return exp.Not(this=exp.In(this=left, expressions=[literal(value) for value in filter_.values]))
         case "=" | "!=" | "<" | "<=" | ">" | ">=":
-            value = _values(filter_)[0]
-            tree: exp.Expr = _COMPARISONS[filter_.op](this=left, expression=literal(value))
+            tree: exp.Expr = _COMPARISONS[filter_.op](this=left, expression=literal(_values(filter_)[0]))
             return conjunction([tree, *_not_missing(bound, filter_, left)])
         case _:
             raise PlanError(f"the operator '{filter_.op}' has no meaning for '{filter_.target}'.")

@@ -121,8 +121,11 @@ class Column(Frozen):
 
 
 class Table(Frozen):
-    """A table. `about` gives entity values that hold for each of its rows; `covers` values that it
-    is about as a whole, without telling them apart."""
+    """A table.
+
+    about: entity values that hold for each of its rows; covers: values that it is about as a
+    whole, without telling them apart; study: the study it holds; optional: may be absent.
+    """
 
     family: str
     description: str = ""
@@ -210,7 +213,9 @@ class Attribute(Frozen):
     show: roles by family; entity: the entity it enumerates, if it is one; measure: the role by
     family that it is compared and ranked by; test: a role by family that is true or false of the
     row; low: True when "top" and "best" mean the smallest value; weak: the words say little about
-    the family; groups: rows can be grouped by it.
+    the family; groups: rows can be grouped by it; numbers: a bare year, a number behind
+    "phase", or a sign ("how many raise and how many lower it") is about it; judged: where it is
+    asked for, a direction in the question is judged in the answer rather than filtered by.
     """
 
     label: str
@@ -223,6 +228,8 @@ class Attribute(Frozen):
     low: bool = False
     weak: bool = False
     groups: bool = False
+    numbers: Literal["", "year", "phase", "sign"] = ""
+    judged: bool = False
 
 
 class Condition(Frozen):

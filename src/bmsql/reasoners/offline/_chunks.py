@@ -11,7 +11,6 @@ from bmsql.reasoners.offline._tokens import Token
 from bmsql.reasoners.offline._vocabulary import ARTICLES, Phrases, Sense, Vocabulary, stem
 from bmsql.types import Mention
 
-
 # Words that may stand inside a trigger phrase beside its own.
 _WIDEST_GAP = 4
 
@@ -27,6 +26,13 @@ class Chunk:
     text: str
     senses: tuple[Sense, ...] = ()
     mention: Mention | None = None
+
+    @property
+    def linked(self) -> Mention:
+        """The mention of a chunk that is known to be one."""
+        if self.mention is None:
+            raise ValueError(f"'{self.text}' is not a linked mention")
+        return self.mention
 
     def names(self, kind: str) -> tuple[str, ...]:
         """What the chunk may stand for as a `kind`."""
@@ -97,9 +103,10 @@ def cut(text: str, tokens: list[Token], mentions: Sequence[Mention], vocabulary:
         for index in range(chunk.first, chunk.last):
             taken[index] = True
     unknown = [
-        token for index, token in enumerate(tokens)
+        token
+        for index, token in enumerate(tokens)
         if token.kind == "word" and not taken[index] and not vocabulary.explains(replace(token, low=words[index]))
-    ]  # fmt: skip
+    ]
     return Chunked(text, tokens, chunks, rules, hints, unknown, corrected)
 
 
@@ -107,7 +114,9 @@ def _inside(
     text: str, tokens: list[Token], words: list[str], first: int, last: int, vocabulary: Vocabulary
 ) -> list[Chunk]:
     """`how many targets` names a measure, but also counts targets: the count and the noun in it."""
-    count = next((size for size in range(last - first - 1, 0, -1) if _is_count(words[first : first + size], vocabulary)), 0)
+    count = next(
+        (size for size in range(last - first - 1, 0, -1) if _is_count(words[first : first + size], vocabulary)), 0
+    )
     if not count:
         return []
     found = vocabulary.main.match(words, first)
@@ -126,17 +135,23 @@ def _is_count(words: list[str], vocabulary: Vocabulary) -> bool:
 def _covered(rule: Chunk, chunks: list[Chunk]) -> bool:
     """Whether a trigger is only part of a condition, as `significant` in `labelled not significant`."""
     return any(
-        chunk.names("condition") and chunk.first <= rule.first and rule.last <= chunk.last and chunk.last - chunk.first > 1
+        chunk.names("condition")
+        and chunk.first <= rule.first
+        and rule.last <= chunk.last
+        and chunk.last - chunk.first > 1
         for chunk in chunks
     )
 
 
-def _triggers(text: str, tokens: list[Token], words: list[str], inside: set[int], vocabulary: Vocabulary) -> list[Chunk]:
+def _triggers(
+    text: str, tokens: list[Token], words: list[str], inside: set[int], vocabulary: Vocabulary
+) -> list[Chunk]:
     """Trigger phrases, read over names and articles: `raises Parkinson's risk` raises risk."""
     places = [
-        index for index, token in enumerate(tokens)
+        index
+        for index, token in enumerate(tokens)
         if index not in inside and token.kind != "stop" and words[index] not in ARTICLES
-    ]  # fmt: skip
+    ]
     stems = [stem(words[index]) for index in places]
     found: list[Chunk] = []
     # Each rule has phrases of its own: the longest one counts, wherever those of other rules end.
@@ -190,7 +205,14 @@ def _spelling(
     for token in tokens:
         low = token.low
         inside = any(mention.start <= token.start < mention.end for mention in mentions)
-        if token.kind != "word" or inside or low in known or low in vocabulary.filler or len(low) < 5 or not low.isalpha():
+        if (
+            token.kind != "word"
+            or inside
+            or low in known
+            or low in vocabulary.filler
+            or len(low) < 5
+            or not low.isalpha()
+        ):
             words.append(low)
             continue
         if low.endswith("s") and low[:-1] in known:

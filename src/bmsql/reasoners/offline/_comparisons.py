@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from dataclasses import dataclass
 
 from bmsql.reasoners.offline._chunks import Chunk, Chunked
@@ -12,37 +11,131 @@ from bmsql.reasoners.offline._vocabulary import Vocabulary
 _BEFORE: tuple[tuple[tuple[str, ...], str], ...] = tuple(
     (tuple(words.split()), op)
     for words, op in (
-        ("no more than", "<="), ("not more than", "<="), ("no greater than", "<="), ("no higher than", "<="),
-        ("no less than", ">="), ("not less than", ">="), ("no fewer than", ">="), ("no lower than", ">="),
-        ("not below", ">="), ("not under", ">="), ("not above", "<="), ("not over", "<="),
-        ("less than or equal to", "<="), ("greater than or equal to", ">="),
-        ("rarer than", "<"), ("less common than", "<"), ("less frequent than", "<"), ("commoner than", ">"),
-        ("more common than", ">"), ("more frequent than", ">"),
-        ("less than", "<"), ("smaller than", "<"), ("lower than", "<"), ("fewer than", "<"), ("stronger than", "<"),
-        ("more than", ">"), ("greater than", ">"), ("larger than", ">"), ("higher than", ">"), ("bigger than", ">"),
-        ("in excess of", ">"), ("at most", "<="), ("at least", ">="), ("at or below", "<="), ("at or above", ">="),
-        ("up to", "<="), ("down to", ">="), ("a minimum of", ">="), ("minimum of", ">="), ("a maximum of", "<="),
-        ("equal to", "="), ("equals", "="), ("exactly", "="), ("of exactly", "="), ("is exactly", "="),
-        ("starting from", ">="), ("starting in", ">="), ("from", ">="), ("since", ">="), ("as of", ">="),
-        ("earlier than", "<"), ("later than", ">"), ("prior to", "<"), ("until", "<="), ("by", "<="),
-        ("below", "<"), ("under", "<"), ("beneath", "<"), ("before", "<"), ("above", ">"), ("over", ">"),
-        ("exceeding", ">"), ("exceeds", ">"), ("exceed", ">"), ("beyond", ">"), ("after", ">"), ("past", ">"),
-        ("<=", "<="), ("=<", "<="), (">=", ">="), ("=>", ">="), ("\u2264", "<="), ("\u2265", ">="), ("<", "<"), (">", ">"), ("=", "="),
-        ("is", "="), ("of", "="), ("in", "="), ("during", "="),
+        ("no more than", "<="),
+        ("not more than", "<="),
+        ("no greater than", "<="),
+        ("no higher than", "<="),
+        ("no less than", ">="),
+        ("not less than", ">="),
+        ("no fewer than", ">="),
+        ("no lower than", ">="),
+        ("not below", ">="),
+        ("not under", ">="),
+        ("not above", "<="),
+        ("not over", "<="),
+        ("less than or equal to", "<="),
+        ("greater than or equal to", ">="),
+        ("rarer than", "<"),
+        ("less common than", "<"),
+        ("less frequent than", "<"),
+        ("commoner than", ">"),
+        ("more common than", ">"),
+        ("more frequent than", ">"),
+        ("less than", "<"),
+        ("smaller than", "<"),
+        ("lower than", "<"),
+        ("fewer than", "<"),
+        ("stronger than", "<"),
+        ("more than", ">"),
+        ("greater than", ">"),
+        ("larger than", ">"),
+        ("higher than", ">"),
+        ("bigger than", ">"),
+        ("in excess of", ">"),
+        ("at most", "<="),
+        ("at least", ">="),
+        ("at or below", "<="),
+        ("at or above", ">="),
+        ("up to", "<="),
+        ("down to", ">="),
+        ("a minimum of", ">="),
+        ("minimum of", ">="),
+        ("a maximum of", "<="),
+        ("equal to", "="),
+        ("equals", "="),
+        ("exactly", "="),
+        ("of exactly", "="),
+        ("is exactly", "="),
+        ("starting from", ">="),
+        ("starting in", ">="),
+        ("from", ">="),
+        ("since", ">="),
+        ("as of", ">="),
+        ("earlier than", "<"),
+        ("later than", ">"),
+        ("prior to", "<"),
+        ("until", "<="),
+        ("by", "<="),
+        ("below", "<"),
+        ("under", "<"),
+        ("beneath", "<"),
+        ("before", "<"),
+        ("above", ">"),
+        ("over", ">"),
+        ("exceeding", ">"),
+        ("exceeds", ">"),
+        ("exceed", ">"),
+        ("beyond", ">"),
+        ("after", ">"),
+        ("past", ">"),
+        ("<=", "<="),
+        ("=<", "<="),
+        (">=", ">="),
+        ("=>", ">="),
+        ("\u2264", "<="),
+        ("\u2265", ">="),
+        ("<", "<"),
+        (">", ">"),
+        ("=", "="),
+        ("is", "="),
+        ("of", "="),
+        ("in", "="),
+        ("during", "="),
     )
-)  # fmt: skip
+)
 _AFTER: tuple[tuple[tuple[str, ...], str], ...] = tuple(
     (tuple(words.split()), op)
     for words, op in (
-        ("or higher", ">="), ("or above", ">="), ("or more", ">="), ("or greater", ">="), ("or later", ">="), ("or afterwards", ">="), ("or after", ">="), ("or since", ">="), ("and after", ">="), ("or over", ">="),
-        ("or beyond", ">="), ("or further", ">="), ("and higher", ">="), ("and above", ">="), ("and later", ">="), ("and up", ">="),
-        ("and beyond", ">="), ("or newer", ">="), ("and more", ">="), ("onwards", ">="), ("onward", ">="), ("on", ">="), ("+", ">="),
-        ("upwards", ">="), ("or larger", ">="), ("or better", ">="), ("or lower", "<="), ("or below", "<="), ("or less", "<="), ("or fewer", "<="), ("or earlier", "<="),
-        ("or smaller", "<="), ("and below", "<="), ("and lower", "<="), ("and earlier", "<="), ("or under", "<="),
+        ("or higher", ">="),
+        ("or above", ">="),
+        ("or more", ">="),
+        ("or greater", ">="),
+        ("or later", ">="),
+        ("or afterwards", ">="),
+        ("or after", ">="),
+        ("or since", ">="),
+        ("and after", ">="),
+        ("or over", ">="),
+        ("or beyond", ">="),
+        ("or further", ">="),
+        ("and higher", ">="),
+        ("and above", ">="),
+        ("and later", ">="),
+        ("and up", ">="),
+        ("and beyond", ">="),
+        ("or newer", ">="),
+        ("and more", ">="),
+        ("onwards", ">="),
+        ("onward", ">="),
+        ("on", ">="),
+        ("+", ">="),
+        ("upwards", ">="),
+        ("or larger", ">="),
+        ("or better", ">="),
+        ("or lower", "<="),
+        ("or below", "<="),
+        ("or less", "<="),
+        ("or fewer", "<="),
+        ("or earlier", "<="),
+        ("or smaller", "<="),
+        ("and below", "<="),
+        ("and lower", "<="),
+        ("and earlier", "<="),
+        ("or under", "<="),
     )
-)  # fmt: skip
+)
 _ROMAN = {"i": 1, "ii": 2, "iii": 3, "iv": 4}
-_FIRST_YEAR = 1850
+_FIRST_YEAR, _LAST_YEAR = 1850, 2100
 _WEAK = {"is", "of", "in", "by", "during", "from", "on"}
 
 
@@ -110,9 +203,10 @@ def _signs(chunked: Chunked) -> list[Comparison]:
     found = []
     for chunk in chunked.english("negative", "positive"):
         near = [
-            other for other in chunked.chunks
+            other
+            for other in chunked.chunks
             if other.names("attribute") and (0 <= other.first - chunk.last <= 1 or 0 <= chunk.first - other.last <= 2)
-        ]  # fmt: skip
+        ]
         if near:
             op = "<" if chunk.is_english("negative") else ">"
             found.append(Comparison("value", op, (0.0,), chunk.first, chunk.last, near[0], words=chunk.text))
@@ -122,7 +216,9 @@ def _signs(chunked: Chunked) -> list[Comparison]:
 def _value(token: Token, vocabulary: Vocabulary, tokens: list[Token], index: int) -> float | None:
     if token.kind == "number":
         follower = tokens[index + 1].low if index + 1 < len(tokens) else ""
-        percent = follower in ("percent", "pct") or follower == "per" and index + 2 < len(tokens) and tokens[index + 2].low == "cent"
+        percent = follower in ("percent", "pct") or (
+            follower == "per" and index + 2 < len(tokens) and tokens[index + 2].low == "cent"
+        )
         return number(token.text) / 100 if percent else number(token.text)
     if token.kind == "word" and token.low in _ROMAN and index and tokens[index - 1].low in ("phase", "phases"):
         return float(_ROMAN[token.low])
@@ -166,7 +262,7 @@ def _phase(chunked: Chunked, lows: list[str], index: int, vocabulary: Vocabulary
         skip = 2 if word in ("phase", "phases") and last + 2 < len(lows) else 1
         follower = lows[last + skip] if last + skip < len(lows) else ""
         more = float(follower) if follower.isdigit() else float(_ROMAN[follower]) if follower in _ROMAN else None
-        if more is None or more > 4:  # noqa: PLR2004 - trial phases end at 4
+        if more is None or more > 4:
             break
         values.append(more)
         last += skip + 1
@@ -188,7 +284,7 @@ def _phase(chunked: Chunked, lows: list[str], index: int, vocabulary: Vocabulary
 
 
 def _is_limit(chunked: Chunked, lows: list[str], index: int, value: float, vocabulary: Vocabulary) -> bool:
-    if value != int(value) or not 1 <= value <= 100_000:  # noqa: PLR2004 - more rows than anyone reads
+    if value != int(value) or not 1 <= value <= 100_000:
         return False
     if chunked.tokens[index].kind == "number" and "." in chunked.tokens[index].text:
         return False
@@ -199,12 +295,18 @@ def _is_limit(chunked: Chunked, lows: list[str], index: int, value: float, vocab
     if following and following.is_english("best", "smallest", "largest", "most", "fewest"):
         return True
     superlative = [
-        chunk for chunk in chunked.chunks
+        chunk
+        for chunk in chunked.chunks
         if chunk.is_english("best", "smallest", "largest", "most", "fewest")
         or (chunk.names("attribute") and chunk.text.lower().startswith(("most ", "fewest ")))
-    ]  # fmt: skip
+    ]
     noun = following is not None and bool(following.names("noun") or following.names("attribute"))
-    return bool(superlative) and noun and _before(lows, index) is None and previous in ("which", "what", "the", "name", "show", "list", "give")
+    return (
+        bool(superlative)
+        and noun
+        and _before(lows, index) is None
+        and previous in ("which", "what", "the", "name", "show", "list", "give")
+    )
 
 
 def _compare(chunked: Chunked, lows: list[str], index: int, value: float, vocabulary: Vocabulary) -> Comparison | None:
@@ -230,7 +332,7 @@ def _compare(chunked: Chunked, lows: list[str], index: int, value: float, vocabu
             return None
     if last < len(lows) and chunked.tokens[last - 1].kind == "number" and lows[last] in ("percent", "pct"):
         last += 1
-    is_year = value == int(value) and _FIRST_YEAR <= value <= dt.date.today().year + 10 and "," not in chunked.tokens[index].text
+    is_year = value == int(value) and _FIRST_YEAR <= value <= _LAST_YEAR and "," not in chunked.tokens[index].text
     attribute = _attribute(chunked, first, last)
     noun = _noun(chunked, last)
     if attribute is not None and noun is not None and any(sense.mode == "groups" for sense in attribute.senses):
@@ -270,5 +372,7 @@ def _attribute(chunked: Chunked, first: int, last: int) -> Chunk | None:
 
 def _noun(chunked: Chunked, last: int) -> Chunk | None:
     """The noun that a number counts: `at least 30 genome-wide significant PD variants`."""
-    nouns = [chunk for chunk in chunked.chunks if chunk.names("noun") and chunk.first >= last and chunk.first - last <= 5]
+    nouns = [
+        chunk for chunk in chunked.chunks if chunk.names("noun") and chunk.first >= last and chunk.first - last <= 5
+    ]
     return nouns[0] if nouns else None

@@ -30,12 +30,11 @@ class Composer:
 
     def plan(self) -> Plan:
         """The plan, or an abstention or clarification where the parts do not fit together."""
-        fit = self.question.fit
-        assert fit is not None
-        main = self._main(fit.families)
+        families = self.question.families
+        main = self._main(families)
         shape = shape_of(self.question, main, self.model)
-        if len(fit.families) > 1:
-            return join_plan(self, main, [family for family in fit.families if family != main], shape)
+        if len(families) > 1:
+            return join_plan(self, main, [family for family in families if family != main], shape)
         return self._single(main, shape)
 
     def _main(self, families: Sequence[str]) -> str:
@@ -46,7 +45,7 @@ class Composer:
             family = self.question.family_of(asked)
             if family:
                 return family
-        totals = {family: 0.0 for family in families}
+        totals = dict.fromkeys(families, 0.0)
         for item in self.question.weighted:
             for family in families:
                 totals[family] += item.weights.get(family, 0.0)
@@ -148,28 +147,35 @@ class Composer:
         texts = [_text_beside(self.question, cue) for cue in self.question.chunked.english("name_contains")]
         texts = texts if self._is_alone(family) else []
         texts += [
-            chunk.text for chunk in self.question.chunked.mentions
-            if self._is_alone(family) and chunk.mention and self.model.entities[chunk.mention.entity].kind == "category"
-            and searches_text(family, self.model) and family not in self.model.entities[chunk.mention.entity].match
+            chunk.text
+            for chunk in self.question.chunked.mentions
+            if self._is_alone(family)
+            and chunk.mention
+            and self.model.entities[chunk.mention.entity].kind == "category"
+            and searches_text(family, self.model)
+            and family not in self.model.entities[chunk.mention.entity].match
             and not self._is_about(chunk, family)
-        ]  # fmt: skip
+        ]
         words = next((text for text in texts if text), "")
         return [Filter(target=target, op="match", values=_spellings(words), words=words)] if words else []
 
     def _is_alone(self, family: str) -> bool:
-        return self.question.fit is not None and self.question.fit.families == (family,)
+        return self.question.families == (family,)
 
     def _is_about(self, chunk: Chunk, family: str) -> bool:
         """Whether a mention chooses the table rather than names something in it."""
         mention = chunk.mention
-        return mention is not None and any(mention.entity in self.model.tables[name].about for name in self.model.tables_of(family))
+        return mention is not None and any(
+            mention.entity in self.model.tables[name].about for name in self.model.tables_of(family)
+        )
 
     # -- two parts of one family --------------------------------------------------------------
 
     def _related(self, part: Part, relation: Relation, shape: Shape) -> Plan:
         """The same family several times, joined by what is asked: in both, or in one only."""
         entity = shape.entity or self.model.families[part.family].subject
-        parts, joins = [], []
+        parts: list[Part] = []
+        joins: list[PlanJoin] = []
         for number, value in enumerate(relation.values):
             alias = value.alias if value.alias not in {one.alias for one in parts} else f"{value.alias}{number}"
             rules = relation.rules_of(self.question, number)
@@ -178,7 +184,9 @@ class Composer:
             if value.filter is not None:
                 own.filters.append(value.filter)
             if relation.kind == "difference" and number:
-                own.uses = [use.model_copy(update={"mode": "implied"}) if use.mode == "complement" else use for use in own.uses]
+                own.uses = [
+                    use.model_copy(update={"mode": "implied"}) if use.mode == "complement" else use for use in own.uses
+                ]
             parts.append(own)
             if number:
                 kind = "inner" if relation.kind == "intersect" and relation.shows else "semi"
@@ -186,8 +194,11 @@ class Composer:
                     kind = "anti"
                     if relation.tested_in_both:
                         kind = "inner"
-                        own.uses = [use.model_copy(update={"mode": "complement"}) if use.mode == "implied" else use for use in own.uses]
-                joins.append(PlanJoin(left=parts[0].alias, right=own.alias, entity=entity, kind=kind))  # type: ignore[arg-type]
+                        own.uses = [
+                            use.model_copy(update={"mode": "complement"}) if use.mode == "implied" else use
+                            for use in own.uses
+                        ]
+                joins.append(PlanJoin(left=parts[0].alias, right=own.alias, entity=entity, kind=kind))
         return self.assemble(parts, joins, with_changes(shape, entity=entity))
 
     def _said_of_another(self, filter_: Filter, relation: Relation, number: int) -> bool:
@@ -208,7 +219,9 @@ class Composer:
         part = parts[0]
         tables = part.tables
         if len(tables) > 1:
-            sources = tuple(Source(alias=f"{part.alias}{number}", table=table) for number, table in enumerate(tables, 1))
+            sources = tuple(
+                Source(alias=f"{part.alias}{number}", table=table) for number, table in enumerate(tables, 1)
+            )
         else:
             sources = (Source(alias=part.alias, table=tables[0]),)
         outputs = Outputs(self.question, self.model, part, shape)
@@ -219,19 +232,21 @@ class Composer:
             # The rows that give the place are all of them: the conventions are for the outer query.
             uses = [use.model_copy(update={"source": source.alias}) for use in part.uses for source in sources]
             label = self.model.entities[near.target].label
-            part.notes.append(
-                f"the position of {near.words} is that of the rows that name it as their {label}, from the first to the last"
-            )
+            part.notes.append(f"the position of {near.words} is that of all rows that name it as their {label}")
         plan = Plan(
             sources=sources,
             combine="union" if len(sources) > 1 else "single",
-            filters=tuple([*part.filters, *outputs.filters]),
+            filters=(*part.filters, *outputs.filters),
             conventions=tuple(uses),
-            notes=tuple([*part.notes, *outputs.notes]),
+            notes=(*part.notes, *outputs.notes),
             subject=shape.entity or self.model.families[part.family].subject,
             **changes,
         )
-        if len(sources) > 1 and plan.limit is not None and (self.question.has("compare", "per") or "each" in self.question.lows):
+        if (
+            len(sources) > 1
+            and plan.limit is not None
+            and (self.question.has("compare", "per") or "each" in self.question.lows)
+        ):
             plan = plan.model_copy(update={"limit_per": "source"})
         return self._labelled(plan, relation) if len(sources) > 1 else plan
 
@@ -260,7 +275,7 @@ class Composer:
             joins=tuple(joins),
             filters=tuple(filters),
             conventions=tuple(uses),
-            notes=tuple([*notes, *outputs.notes, *(note for part in parts for note in part.notes)]),
+            notes=(*notes, *outputs.notes, *(note for part in parts for note in part.notes)),
             subject=shape.entity or self.model.families[main.family].subject,
             **changes,
         )
@@ -273,9 +288,10 @@ class Composer:
 def text_entities(family: str, model: SemanticModel) -> list[str]:
     """Entities of a family that are found by a piece of their name."""
     return [
-        name for name, spec in model.entities.items()
+        name
+        for name, spec in model.entities.items()
         if family in spec.match and spec.match[family].how == "contains" and spec.kind == "category"
-    ]  # fmt: skip
+    ]
 
 
 def searches_text(family: str, model: SemanticModel) -> bool:

@@ -30,7 +30,7 @@ def settle(
     settled = _one_threshold(list(uses), rules)
     settled = _assumed(settled, question, family, shape, filters, model, rules, linking)
     settled = _ranked(settled, question, family, shape, filters, model, rules)
-    settled = _directions(settled, question, family, shape, rules)
+    settled = _directions(settled, question, shape, model, rules)
     settled = _companions(settled, rules)
     if is_lookup(family, filters, model):
         settled = [
@@ -38,7 +38,10 @@ def settle(
             for use in settled
         ]
     elif shape.intent == "exists" and family_subject_named(family, filters, model):
-        settled = [replace_mode(use, "judge") if _kind(use, rules) == "approval" and use.mode == "implied" else use for use in settled]
+        settled = [
+            replace_mode(use, "judge") if _kind(use, rules) == "approval" and use.mode == "implied" else use
+            for use in settled
+        ]
     return _phases(settled, filters, rules)
 
 
@@ -60,7 +63,7 @@ def family_subject_named(family: str, filters: Sequence[Filter], model: Semantic
 
 
 def _same_thing(target: str, subject: str, model: SemanticModel) -> bool:
-    return target == subject or model.entities.get(target) is not None and model.entities[target].same_as == subject
+    return target == subject or (model.entities.get(target) is not None and model.entities[target].same_as == subject)
 
 
 def _kind(use: ConventionUse, rules: RuleBook) -> str:
@@ -88,9 +91,12 @@ def _one_threshold(uses: list[ConventionUse], rules: RuleBook) -> list[Conventio
 def _companions(uses: list[ConventionUse], rules: RuleBook) -> list[ConventionUse]:
     """Waiving a rule waives what comes with it: `significant or not` asks for no HEIDI test either."""
     waived = {
-        other for use in uses if use.mode == "waived"
-        for names in rules[use.rule].companions.values() for other in names
-    }  # fmt: skip
+        other
+        for use in uses
+        if use.mode == "waived"
+        for names in rules[use.rule].companions.values()
+        for other in names
+    }
     return [replace_mode(use, "waived") if use.rule in waived and use.mode == "implied" else use for use in uses]
 
 
@@ -111,13 +117,18 @@ def _assumed(
         return uses
     rule = rules[name]
     roles = {rule.role, *(rules[other].role for names in rule.companions.values() for other in names if other in rules)}
-    if any(rules[use.rule].kind == "threshold" and rules[use.rule].role in roles and use.mode != "implied" for use in uses):
+    if any(
+        rules[use.rule].kind == "threshold" and rules[use.rule].role in roles and use.mode != "implied" for use in uses
+    ):
         return uses
-    if any(rules[use.rule].kind == "threshold" and (use.mode == "implied" or rules[use.rule].role == rule.role) for use in uses):
+    if any(
+        rules[use.rule].kind == "threshold" and (use.mode == "implied" or rules[use.rule].role == rule.role)
+        for use in uses
+    ):
         return uses
     if any(one.op != "match" and one.target not in _places(family, model) for one in filters):
         return uses
-    rows = not linking and (shape.entity in ("", spec.subject) or shape.intent == "count" and not shape.counted)
+    rows = not linking and (shape.entity in ("", spec.subject) or (shape.intent == "count" and not shape.counted))
     if rows or question.has("all"):
         return uses
     return [*uses, ConventionUse(rule=name, mode="implied", words="")]
@@ -142,7 +153,7 @@ def _ranked(
     model: SemanticModel,
     rules: RuleBook,
 ) -> list[ConventionUse]:
-    """"Top 10 SNPs", "SNPs that raise risk" mean significant ones, even where the word is not said."""
+    """Top 10 SNPs, or SNPs that raise risk, are significant ones, even where the word is not said."""
     order = model.families[family].order
     directed = any(use.mode == "implied" and _kind(use, rules) == "direction" for use in uses)
     if not (shape.best or directed) or not order or any(one.target == order for one in filters):
@@ -157,13 +168,17 @@ def _ranked(
     return [*uses, ConventionUse(rule=general.name, mode="implied", words=words)]
 
 
-def _directions(uses: list[ConventionUse], question: Question, family: str, shape: Shape, rules: RuleBook) -> list[ConventionUse]:
+def _directions(
+    uses: list[ConventionUse], question: Question, shape: Shape, model: SemanticModel, rules: RuleBook
+) -> list[ConventionUse]:
+    """A direction that is asked about, rather than asked for, is judged in the answer."""
     if question.has("less_of"):
-        uses = [_opposite(use, rules) if _is_expression([use], rules) and _kind(use, rules) == "direction" else use for use in uses]
+        uses = [_opposite(use, rules) if rules[use.rule].of == "trait" else use for use in uses]
     directions = [use for use in uses if _kind(use, rules) == "direction"]
     both = question.has("direction") or len({use.rule for use in directions}) > 1
-    asks_alleles = "alleles" in shape.attributes and family != "" and rules.profile == "strict" and _is_expression(directions, rules)
-    if not both and not asks_alleles:
+    # The sign of a trait's effect says nothing about the allele that is asked for.
+    asks_alleles = rules.profile == "strict" and any(model.attributes[name].judged for name in shape.attributes)
+    if not both and not (asks_alleles and any(rules[use.rule].of == "trait" for use in directions)):
         return uses
     return [replace_mode(use, "judge") if use in directions else use for use in uses]
 
@@ -171,24 +186,24 @@ def _directions(uses: list[ConventionUse], question: Question, family: str, shap
 def _opposite(use: ConventionUse, rules: RuleBook) -> ConventionUse:
     """`lower expression raises risk` is what `higher expression lowers risk` says."""
     rule = rules[use.rule]
-    other = next((one for one in rules if one.kind == "direction" and one.role == rule.role and one.name != rule.name), rule)
+    other = next(
+        (one for one in rules if one.kind == "direction" and one.role == rule.role and one.name != rule.name), rule
+    )
     return use.model_copy(update={"rule": other.name})
-
-
-def _is_expression(directions: list[ConventionUse], rules: RuleBook) -> bool:
-    """Whether the direction is about something other than the allele that is asked for."""
-    return any(not rules[use.rule].role.endswith(".effect") for use in directions)
 
 
 def _phases(uses: list[ConventionUse], filters: Sequence[Filter], rules: RuleBook) -> list[ConventionUse]:
     """A phase that the user states replaces the approval rule on the same column."""
     stated = {one.target for one in filters if one.op != "match"}
     kept = [
-        replace_mode(use, "stated") if _kind(use, rules) == "approval" and rules[use.rule].role in stated else use for use in uses
+        replace_mode(use, "stated") if _kind(use, rules) == "approval" and rules[use.rule].role in stated else use
+        for use in uses
     ]
     for rule in rules:
         if rule.kind == "lookup":
             role = next((role for role in rule.all_roles if role in stated), "")
             if role and not any(use.rule == rule.name for use in kept):
                 kept.append(ConventionUse(rule=rule.name, mode="stated", value=role))
-    return [use for use in kept if not (rules[use.rule].kind == "lookup" and not stated & set(rules[use.rule].all_roles))]
+    return [
+        use for use in kept if not (rules[use.rule].kind == "lookup" and not stated & set(rules[use.rule].all_roles))
+    ]

@@ -29,8 +29,7 @@ def _mentions(question: Question, plan: Plan, model: SemanticModel) -> str:
     for source in plan.sources:
         about |= {value for values in model.tables[source.table].covers.values() for value in values}
     for chunk in question.chunked.mentions:
-        mention = chunk.mention
-        assert mention is not None
+        mention = chunk.linked
         stored = {value.lower() for values in mention.stored.values() for value in values} | {mention.value.lower()}
         if stored & used or mention.value in about or _inside(chunk, question.chunked.hints):
             continue
@@ -79,7 +78,12 @@ def _comparisons(question: Question, plan: Plan, model: SemanticModel) -> str:
     lows = question.lows
     for index, low in enumerate(lows):
         follower = lows[index + 1] if index + 1 < len(lows) else ""
-        if low == "than" and index not in used and lows[index - 1] not in _NOT_COMPARING and index not in question.distances:
+        if (
+            low == "than"
+            and index not in used
+            and lows[index - 1] not in _NOT_COMPARING
+            and index not in question.distances
+        ):
             return "A comparison of one thing with another ('... than ...') is not understood without a number."
         if low in ("below", "above", "under", "over", "exceeding") and follower in _PRONOUNS and index not in used:
             return f"It is not clear what '{low} {follower}' compares."
@@ -118,9 +122,10 @@ def _aggregates(question: Question, plan: Plan, model: SemanticModel) -> str:
 
 def _rankings(question: Question, plan: Plan, model: SemanticModel) -> str:
     cues = [
-        chunk for chunk in question.chunked.english("most", "fewest", "smallest", "largest")
+        chunk
+        for chunk in question.chunked.english("most", "fewest", "smallest", "largest")
         if not chunk.names("attribute") and not _inside(chunk, question.chunked.rules)
-    ]  # fmt: skip
+    ]
     if cues and not plan.order and plan.aggregate is None:
         return f"It is not clear what '{cues[0].text}' ranks by."
     return ""
@@ -128,7 +133,9 @@ def _rankings(question: Question, plan: Plan, model: SemanticModel) -> str:
 
 def _inside(chunk: Chunk, others: Iterable[Chunk], *, longer: bool = False) -> bool:
     return any(
-        other is not chunk and other.first <= chunk.first and chunk.last <= other.last
+        other is not chunk
+        and other.first <= chunk.first
+        and chunk.last <= other.last
         and (not longer or other.last - other.first > chunk.last - chunk.first)
         for other in others
-    )  # fmt: skip
+    )

@@ -8,10 +8,13 @@ from dataclasses import dataclass
 
 from bmsql.reasoners.offline._chunks import Chunk, Chunked
 from bmsql.semantic import SemanticModel
+from bmsql.types import Mention
 
 _WEIGHTS = {"hint": 2.6, "mention": 2.0, "attribute": 1.8, "condition": 2.0, "rule": 1.0, "noun": 1.2, "region": 2.0}
 _HARD = 1.5
 _MATTERS = 1.0
+# Factors: a weak word, a value that the family does not hold, a value that may stand in a name.
+_WEAK, _NOT_HELD, _IN_A_NAME = 0.4, 0.35, 0.3
 _EXTRA_FAMILY = 2.0
 _MOST_FAMILIES = 3
 
@@ -58,7 +61,7 @@ def weigh(
         names = {sense.name for sense in chunk.senses}
         if len(weights) == 1 and names <= thresholds and chunk.last - chunk.first > 1:
             # A threshold's own phrase, such as "genome-wide significant", names the study.
-            weights = {family: _HARD for family in weights}
+            weights = dict.fromkeys(weights, _HARD)
         if weights:
             weighted.append(Weighted(chunk, weights))
     return weighted
@@ -80,50 +83,61 @@ def _part_of_hint(chunk: Chunk, chunked: Chunked) -> bool:
     )
 
 
-def _voices(chunk: Chunk, model: SemanticModel, rule_families: Mapping[str, tuple[str, ...]]) -> Iterable[tuple[str, str, float]]:
-    mention = chunk.mention
-    if mention is not None:
-        entity = model.entities[mention.entity]
-        for family in entity.match:
-            stored = mention.stored.get(family)
-            yield "mention", family, 1.0 if stored else 0.35 if stored is None or mention.method != "unlinked" else 0.2
-        for family, spec in model.families.items():
-            subject = model.entities.get(spec.subject)
-            if entity.kind == "category" and subject is not None and subject.kind == "category":
-                recipe = subject.match.get(family)
-                if recipe and recipe.how == "contains":
-                    yield "mention", family, 0.3  # its name may stand in the names of these things
-        for table in model.tables.values():
-            if table.about.get(mention.entity) == mention.value or mention.value in table.covers.get(mention.entity, ()):
-                yield "mention", table.family, 1.0
+def _voices(
+    chunk: Chunk, model: SemanticModel, rule_families: Mapping[str, tuple[str, ...]]
+) -> Iterable[tuple[str, str, float]]:
+    if chunk.mention is not None:
+        yield from _mention_voices(chunk.mention, model)
     for sense in chunk.senses:
         match sense.kind:
             case "noun":
-                for family, spec in model.families.items():
-                    if spec.subject == sense.name:
-                        yield "noun", family, 1.1
-                    elif family in model.entities[sense.name].match:
-                        yield "noun", family, 0.9
-                for table in model.tables.values():
-                    if sense.name in table.about or sense.name in table.covers:
-                        yield "noun", table.family, 0.9
+                yield from _noun_voices(sense.name, model)
             case "attribute":
                 weak = sense.mode == "cue" or model.attributes[sense.name].weak
-                for family in model.attributes[sense.name].show:
-                    yield "attribute", family, 0.4 if weak else 1.0
+                yield from _voice("attribute", model.attributes[sense.name].show, _WEAK if weak else 1.0)
             case "condition":
-                for family in model.conditions[sense.name].where:
-                    yield "condition", family, 0.4 if model.conditions[sense.name].weak else 1.0
+                condition = model.conditions[sense.name]
+                yield from _voice("condition", condition.where, _WEAK if condition.weak else 1.0)
             case "rule":
-                for family in rule_families.get(sense.name, ()):
-                    yield "rule", family, 1.0
+                yield from _voice("rule", rule_families.get(sense.name, ()), 1.0)
             case "hint":
                 yield "hint", sense.name, 1.0
             case "region":
-                for family in model.entities[sense.name].match:
-                    yield "region", family, 1.0
+                yield from _voice("region", model.entities[sense.name].match, 1.0)
             case _:
                 pass
+
+
+def _voice(kind: str, families: Iterable[str], factor: float) -> Iterable[tuple[str, str, float]]:
+    return ((kind, family, factor) for family in families)
+
+
+def _mention_voices(mention: Mention, model: SemanticModel) -> Iterable[tuple[str, str, float]]:
+    """Families that match the entity, more so those that hold the value, and tables that are about it."""
+    entity = model.entities[mention.entity]
+    for family in entity.match:
+        yield "mention", family, 1.0 if mention.stored.get(family) else _NOT_HELD
+    for family, spec in model.families.items():
+        subject = model.entities.get(spec.subject)
+        recipe = subject.match.get(family) if subject is not None and subject.kind == "category" else None
+        if entity.kind == "category" and recipe is not None and recipe.how == "contains":
+            yield "mention", family, _IN_A_NAME
+    for table in model.tables.values():
+        covered = table.covers.get(mention.entity, ())
+        if table.about.get(mention.entity) == mention.value or mention.value in covered:
+            yield "mention", table.family, 1.0
+
+
+def _noun_voices(name: str, model: SemanticModel) -> Iterable[tuple[str, str, float]]:
+    """Families whose rows are of the entity, match it, or are about one of it."""
+    for family, spec in model.families.items():
+        if spec.subject == name:
+            yield "noun", family, 1.1
+        elif family in model.entities[name].match:
+            yield "noun", family, 0.9
+    for table in model.tables.values():
+        if name in table.about or name in table.covers:
+            yield "noun", table.family, 0.9
 
 
 def choose(weighted: list[Weighted], model: SemanticModel, joinable: Mapping[str, frozenset[str]]) -> list[Fit]:
@@ -134,9 +148,11 @@ def choose(weighted: list[Weighted], model: SemanticModel, joinable: Mapping[str
     if not fits:
         return fits
     for size in range(2, _MOST_FAMILIES + 1):
-        for families in itertools.combinations(known, size):
-            if _connected(families, joinable) and _each_needed(families, weighted):
-                fits.append(_fit(families, weighted, model))
+        fits.extend(
+            _fit(families, weighted, model)
+            for families in itertools.combinations(known, size)
+            if _connected(families, joinable) and _each_needed(families, weighted)
+        )
     # What cannot be expressed weighs more than any preference: no part of a question is dropped.
     fits.sort(key=lambda fit: (len(fit.left_out), -fit.score))
     return fits
@@ -147,7 +163,8 @@ def _each_needed(families: tuple[str, ...], weighted: list[Weighted]) -> bool:
     for family in families:
         others = [other for other in families if other != family]
         if not any(
-            item.weights.get(family, 0.0) >= _MATTERS and not any(other in item.weights for other in others) for item in weighted
+            item.weights.get(family, 0.0) >= _MATTERS and not any(other in item.weights for other in others)
+            for item in weighted
         ):
             return False
     return True
@@ -157,10 +174,11 @@ def _fit(families: tuple[str, ...], weighted: list[Weighted], model: SemanticMod
     score = sum(max(item.weights.get(family, 0.0) for family in families) for item in weighted)
     score += sum(model.families[family].weight for family in families) - _EXTRA_FAMILY * (len(families) - 1)
     left_out = tuple(
-        item.chunk for item in weighted
+        item.chunk
+        for item in weighted
         if (max(item.weights.values()) >= _HARD or _names_things(item.chunk, model))
         and max(item.weights.get(family, 0.0) for family in families) <= 0
-    )  # fmt: skip
+    )
     return Fit(families, score, left_out)
 
 
@@ -168,7 +186,8 @@ def _names_things(chunk: Chunk, model: SemanticModel) -> bool:
     """Whether a noun stands for what rows are of, or what they are found by: such things are not dropped."""
     subjects = {family.subject for family in model.families.values()}
     return chunk.mention is None and any(
-        name in subjects or model.entities[name].kind in ("symbol", "name", "identifier") for name in chunk.names("noun")
+        name in subjects or model.entities[name].kind in ("symbol", "name", "identifier")
+        for name in chunk.names("noun")
     )
 
 

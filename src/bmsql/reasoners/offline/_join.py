@@ -23,9 +23,11 @@ def join_plan(composer: Composer, main: str, others: Sequence[str], shape: Shape
     joins: list[PlanJoin] = []
     pending = [main, *others]
     while pending:
-        family = next((name for name in pending if not parts or _link(composer, parts, name, shape.entity) is not None), None)
+        family = next(
+            (name for name in pending if not parts or _link(composer, parts, name, shape.entity) is not None), None
+        )
         if family is None:
-            return Plan(answerable=False, problem=f"No table connects the {composer.model.families[pending[0]].label} with the rest.")
+            return _unconnected(composer, pending[0])
         pending.remove(family)
         made = _parts_of(composer, family, owned, shape, parts)
         if isinstance(made, Plan):
@@ -33,9 +35,10 @@ def join_plan(composer: Composer, main: str, others: Sequence[str], shape: Shape
         for part in made:
             if parts:
                 link = _link(composer, parts, family, shape.entity)
-                assert link is not None
-                left, entity = link
-                joins.append(PlanJoin(left=left.alias, right=part.alias, entity=entity, kind=_join_kind(composer, part, owned)))
+                if link is None:
+                    return _unconnected(composer, family)
+                kind = _join_kind(composer, part, owned)
+                joins.append(PlanJoin(left=link[0].alias, right=part.alias, entity=link[1], kind=kind))
             parts.append(part)
     return composer.assemble(parts, joins, shape)
 
@@ -50,27 +53,31 @@ def _owners(composer: Composer, families: Sequence[str], main: str) -> dict[str,
     return owned
 
 
+def _unconnected(composer: Composer, family: str) -> Plan:
+    label = composer.model.families[family].label
+    return Plan(answerable=False, problem=f"No table connects the {label} with the rest.")
+
+
 def _share(composer: Composer, owned: dict[str, list[Chunk]]) -> None:
     """`Parkinson's genes supported by GWAS and SMR`: a disease that is named once is meant in both studies."""
     model = composer.model
-    terms = [chunk for chunk in composer.question.chunked.mentions if chunk.mention and model.entities[chunk.mention.entity].kind == "term"]
-    if len({chunk.mention.value for chunk in terms if chunk.mention}) != 1:
+    terms = [one for one in composer.question.chunked.mentions if model.entities[one.linked.entity].kind == "term"]
+    if len({one.linked.value for one in terms}) != 1:
         return
     for chunk in terms:
-        assert chunk.mention is not None
-        entity = model.entities[chunk.mention.entity]
-        for family, chunks in owned.items():
-            studied = any(chunk.mention.entity in model.tables[name].about for name in model.tables_of(family))
-            recipe = entity.match.get(family)
-            if (studied or recipe is not None and recipe.how == "equals") and chunk not in chunks:
-                holders = [name for name, own in owned.items() if chunk in own]
-                if all(_studies(model, name, chunk.mention.entity) for name in holders):
+        entity = chunk.linked.entity
+        holders = [family for family, chunks in owned.items() if chunk in chunks]
+        if all(_studies(model, family, entity) for family in holders):
+            for family, chunks in owned.items():
+                if family not in holders and _studies(model, family, entity):
                     chunks.append(chunk)
 
 
 def _studies(model: SemanticModel, family: str, entity: str) -> bool:
     recipe = model.entities[entity].match.get(family)
-    return any(entity in model.tables[name].about for name in model.tables_of(family)) or recipe is not None and recipe.how == "equals"
+    return any(entity in model.tables[name].about for name in model.tables_of(family)) or (
+        recipe is not None and recipe.how == "equals"
+    )
 
 
 def _parts_of(
@@ -85,10 +92,13 @@ def _parts_of(
         alias = _alias(family, placed)
         return [composer.part(family, alias, tuple(present[:1]), "", shape, owned[family], rules, linking=bool(placed))]
     named = [
-        chunk.mention.value for chunk in owned[family]
-        if chunk.mention is not None and chunk.mention.entity == entity
-    ]  # fmt: skip
-    values = [value for value in dict.fromkeys(named) if any(model.tables[name].about.get(entity) == value for name in present)]
+        chunk.mention.value for chunk in owned[family] if chunk.mention is not None and chunk.mention.entity == entity
+    ]
+    values = [
+        value
+        for value in dict.fromkeys(named)
+        if any(model.tables[name].about.get(entity) == value for name in present)
+    ]
     every = list(dict.fromkeys(model.tables[name].about.get(entity, "") for name in present))
     if not values:
         values = every
@@ -99,7 +109,9 @@ def _parts_of(
             )
     if len(values) > 1 and not question.has("both"):
         labels = [_label(composer, entity, value) for value in values]
-        return composer.clarify(f"Should the {model.families[family].label} hold for each of these, or for either?", labels)
+        return composer.clarify(
+            f"Should the {model.families[family].label} hold for each of these, or for either?", labels
+        )
     made: list[Part] = []
     for value in values:
         tables = tuple(name for name in present if model.tables[name].about.get(entity) == value)
@@ -124,7 +136,7 @@ def _link(composer: Composer, parts: Sequence[Part], family: str, asked: str = "
     best: tuple[float, Part, str] | None = None
     for place, part in enumerate(parts):
         for number, join in enumerate(composer.model.joins):
-            if part.family not in join.keys or family not in join.keys or part.family == family and place:
+            if part.family not in join.keys or family not in join.keys or (part.family == family and place):
                 continue
             score = _said(composer, join.entity) - number * 0.1 - place * 0.2 + (2.0 if join.entity == asked else 0.0)
             if best is None or score > best[0]:

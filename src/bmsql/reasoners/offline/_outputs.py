@@ -8,9 +8,10 @@ from typing import Any
 from bmsql.reasoners.offline._conventions import family_subject_named
 from bmsql.reasoners.offline._part import Part
 from bmsql.reasoners.offline._question import Question
-from bmsql.reasoners.offline._shape import Shape, counted_measure
+from bmsql.reasoners.offline._rankings import counted_measure
+from bmsql.reasoners.offline._shape import Shape
 from bmsql.semantic import SemanticModel
-from bmsql.types import Aggregate, Filter, Order, PlanJoin, SelectItem
+from bmsql.types import Aggregate, Filter, Intent, Order, PlanJoin, SelectItem
 
 _KEYLIKE = ("symbol", "name", "identifier")
 
@@ -58,7 +59,9 @@ class Outputs:
         shape = self.shape
         if shape.aggregate and shape.measure:
             role = self.model.attributes[shape.measure].measure[self.part.family]
-            return Aggregate(function=shape.aggregate, column=role, source=self.source, alias=f"{shape.aggregate}_{_short(role)}")  # type: ignore[arg-type]
+            return Aggregate(
+                function=shape.aggregate, column=role, source=self.source, alias=f"{shape.aggregate}_{_short(role)}"
+            )
         if shape.count_rows or not shape.counted:
             return Aggregate(function="count")
         return Aggregate(function="count_distinct", column=shape.counted, source=self.source)
@@ -71,7 +74,7 @@ class Outputs:
         groups = (SelectItem(column=key, source=self.source),)
         self._leave_out_missing(key)
         having = tuple(
-            Filter(target="n", op=one.op, values=tuple(int(value) for value in one.values), words=one.words)  # type: ignore[arg-type]
+            Filter(target="n", op=one.op, values=tuple(int(value) for value in one.values), words=one.words)
             for one in self.question.numbers.comparisons
             if one.kind == "count" and not counted_measure(self.question, one.last, self.part.family, self.model)
         )
@@ -133,10 +136,7 @@ class Outputs:
     def _listed(self) -> dict[str, Any]:
         shape = self.shape
         distinct = self._is_distinct()
-        if distinct:
-            select = self._distinct_items()
-        else:
-            select = self._row_items()
+        select = self._distinct_items() if distinct else self._row_items()
         if self.joined:
             if distinct and self._joined_by_name():
                 select, distinct = self._row_items(), False
@@ -147,7 +147,7 @@ class Outputs:
             order = (Order(column=self.family.order, source=self.source, descending=self.family.descending),)
         elif distinct and select and not self.joined:
             order = (Order(column=select[0].column, source=select[0].source),)
-        intent = shape.intent if shape.intent in ("exists", "rank") else "list"
+        intent: Intent = shape.intent if shape.intent in ("exists", "rank") else "list"
         if not distinct and family_subject_named(self.part.family, self.part.filters, self.model) and intent == "list":
             intent = "lookup"
         return {"intent": intent, "select": tuple(select), "distinct": distinct, "order": order, "limit": shape.limit}
@@ -217,7 +217,6 @@ class Outputs:
         present = self.model.tables[self.part.tables[0]].column_by_role
         known = [role for role in dict.fromkeys(roles) if role in present or role in self.family.derived]
         return [SelectItem(column=role, source=self.source) for role in known]
-
 
     def _with_links(self, select: list[SelectItem], distinct: bool) -> list[SelectItem]:
         """Beside what is asked, the things that the joined rows were joined by, and their key columns."""

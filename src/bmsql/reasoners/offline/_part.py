@@ -9,7 +9,7 @@ from bmsql.conventions import RuleBook
 from bmsql.reasoners.offline._chunks import Chunk
 from bmsql.reasoners.offline._comparisons import Comparison
 from bmsql.reasoners.offline._question import Question
-from bmsql.reasoners.offline._shape import counted_measure
+from bmsql.reasoners.offline._rankings import attribute_of_numbers, counted_measure
 from bmsql.semantic import SemanticModel
 from bmsql.types import ConventionUse, Filter, Mention
 
@@ -68,7 +68,10 @@ class PartReader:
                 continue
             if self.question.distance and self._is_placed(entity, family):
                 around = Filter(
-                    target=entity, op="near", values=(self.question.distance, *flat), words=", ".join(words[entity, negated])
+                    target=entity,
+                    op="near",
+                    values=(self.question.distance, *flat),
+                    words=", ".join(words[entity, negated]),
                 )
                 filters.append(around)
                 continue
@@ -79,7 +82,9 @@ class PartReader:
 
     def _names_region(self, chunk: Chunk) -> bool:
         """`the MAPT region chr17:43,400,000-44,900,000`: the region is given, the name only describes it."""
-        return any(region.first is not None and 0 <= place.first - chunk.last <= 3 for region, place in self.question.regions)
+        return any(
+            region.first is not None and 0 <= place.first - chunk.last <= 3 for region, place in self.question.regions
+        )
 
     def _is_placed(self, entity: str, family: str) -> bool:
         """Whether a distance is meant from this entity: a gene, in a family with positions."""
@@ -88,8 +93,7 @@ class PartReader:
 
     def _is_asked(self, chunk: Chunk, family: str, chunks: Sequence[Chunk]) -> bool:
         """`Which proteins does X bind`: a kind of thing right behind the question word, of a named one."""
-        mention = chunk.mention
-        assert mention is not None
+        mention = chunk.linked
         if not self.model.entities[mention.entity].classifies or not chunk.first:
             return False
         subject = self.model.families[family].subject
@@ -111,10 +115,12 @@ class PartReader:
             negated = self.question.negated(chunk)
             if region.first is None or region.last is None or not position_role:
                 values = region.chromosomes
-                filters.append(Filter(target=chromosome_role, op="!=" if negated else "=", values=values, words=region.text))
+                filters.append(
+                    Filter(target=chromosome_role, op="!=" if negated else "=", values=values, words=region.text)
+                )
                 continue
-            values = (build, region.chromosomes[0], region.first, region.last)
-            filters.append(Filter(target=entity, op="region", values=values, negated=negated, words=region.text))
+            span = (build, region.chromosomes[0], region.first, region.last)
+            filters.append(Filter(target=entity, op="region", values=span, negated=negated, words=region.text))
             if not self.question.has("build_37", "build_38") and len(recipe.builds) > 1:
                 others = " or ".join(f"GRCh{other}" for other in recipe.builds if other != build)
                 notes.append(f"positions were read as GRCh{build}, as no build was named (say so for {others})")
@@ -122,7 +128,11 @@ class PartReader:
 
     def _build(self, builds: tuple[str, ...]) -> str:
         wanted = "37" if self.question.has("build_37") else "38" if self.question.has("build_38") else ""
-        return wanted if wanted in builds and not (self.question.has("build_37") and self.question.has("build_38")) else builds[0]
+        return (
+            wanted
+            if wanted in builds and not (self.question.has("build_37") and self.question.has("build_38"))
+            else builds[0]
+        )
 
     def conditions(self, family: str, chunks: Sequence[Chunk]) -> list[Filter]:
         """Filters for words that are a condition by themselves."""
@@ -136,7 +146,7 @@ class PartReader:
                     continue
                 role, op, value = where
                 negated = self.question.negated(chunk)
-                filters.append(Filter(target=role, op=op, values=(value,), negated=negated, words=chunk.text))  # type: ignore[arg-type]
+                filters.append(Filter(target=role, op=op, values=(value,), negated=negated, words=chunk.text))
                 break
         return filters
 
@@ -147,8 +157,10 @@ class PartReader:
             role = self._compared(family, one)
             if role is None:
                 continue
-            values = tuple(int(value) if float(value).is_integer() and abs(value) < 2**53 else value for value in one.values)
-            filter_ = Filter(target=role, op=one.op, values=values, negated=one.negated, words=one.words)  # type: ignore[arg-type]
+            values = tuple(
+                int(value) if float(value).is_integer() and abs(value) < 2**53 else value for value in one.values
+            )
+            filter_ = Filter(target=role, op=one.op, values=values, negated=one.negated, words=one.words)
             found.append((one, filter_))
         return found
 
@@ -157,7 +169,7 @@ class PartReader:
             measure = counted_measure(self.question, one.last, family, self.model)
             return self.model.attributes[measure].measure[family] if measure else None
         if one.kind == "phase":
-            return self._measure_in(family, "phase")
+            return self._measure_of("phase", family)
         if one.attribute is not None:
             if self._belongs_elsewhere(family, one.attribute):
                 return None
@@ -166,18 +178,22 @@ class PartReader:
                 if role:
                     return role
         if one.kind == "year":
-            return self._measure_in(family, "approval")
+            return self._measure_of("year", family)
         measure = counted_measure(self.question, one.last, family, self.model)
         if measure:
             return self.model.attributes[measure].measure[family]
-        if one.attribute is None and one.values[0] < 1e-3:  # noqa: PLR2004 - nothing else here is so small
+        if one.attribute is None and one.values[0] < 1e-3:
             order = self.model.families[family].order
-            return order if order.endswith(("p_value", "p_multi")) else None
+            return (
+                order
+                if any(one.low and one.measure.get(family) == order for one in self.model.attributes.values())
+                else None
+            )
         return None
 
-    def _measure_in(self, family: str, attribute: str) -> str | None:
-        spec = self.model.attributes.get(attribute)
-        return spec.measure.get(family) if spec else None
+    def _measure_of(self, kind: str, family: str) -> str | None:
+        name = attribute_of_numbers(kind, family, self.model)
+        return self.model.attributes[name].measure[family] if name else None
 
     def _belongs_elsewhere(self, family: str, chunk: Chunk) -> bool:
         fit = self.question.fit
@@ -225,5 +241,3 @@ def with_mode(uses: list[ConventionUse], rule: str, mode: str) -> list[Conventio
 def replace_mode(use: ConventionUse, mode: str) -> ConventionUse:
     """A use with another mode."""
     return use.model_copy(update={"mode": mode})
-
-

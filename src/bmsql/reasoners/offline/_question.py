@@ -15,8 +15,8 @@ from bmsql.semantic import SemanticModel
 from bmsql.types import Mention
 
 _ASKING = frozenset(
-    "which what who whom where when list show give find name display get report print count tell enumerate rank identify"
-    " return fetch provide present many".split()
+    "which what who whom where when list show give find name display get report print count tell enumerate rank"
+    " identify return fetch provide present many".split()
 )
 
 
@@ -39,6 +39,11 @@ class Question:
     vocabulary: Vocabulary | None = None
     quoted: list[tuple[int, int]] = field(default_factory=list)
     fit: Fit | None = None
+
+    @property
+    def families(self) -> tuple[str, ...]:
+        """The chosen families, once they are chosen."""
+        return self.fit.families if self.fit else ()
 
     @property
     def lows(self) -> list[str]:
@@ -64,9 +69,15 @@ class Question:
             start = next((index for index, token in enumerate(self.chunked.tokens) if token.start > arrow), 0)
         else:
             start = next((index for index, low in enumerate(self.lows[:12]) if low in _ASKING), 0)
-        candidates = [chunk for chunk in self.chunked.chunks if self._names_something(chunk) and not self.is_compared(chunk)]
+        candidates = [
+            chunk for chunk in self.chunked.chunks if self._names_something(chunk) and not self.is_compared(chunk)
+        ]
         after = [chunk for chunk in candidates if chunk.first >= start] or candidates
-        if len(after) > 1 and self.chunked.tokens[after[1].first - 1].text == "(" and after[1].first - after[0].last == 1:
+        if (
+            len(after) > 1
+            and self.chunked.tokens[after[1].first - 1].text == "("
+            and after[1].first - after[0].last == 1
+        ):
             return after[1]  # which disease (MeSH heading)
         return after[0] if after else None
 
@@ -93,7 +104,7 @@ class Question:
         candidates = {family for family, weight in weights.items() if weight >= best / 2}
         if len(candidates) == 1:
             return next(iter(candidates))
-        nearest, distance = main if main in candidates else sorted(candidates)[0], 10**6
+        nearest, distance = main if main in candidates else min(candidates), 10**6
         for item in self.weighted:
             anchors = self.families_of(item.chunk)
             if item.chunk is chunk or len(anchors) != 1:
@@ -118,27 +129,31 @@ class Question:
                 continue
             between = range(other.last, chunk.first)
             verbs = {index for one in self.chunked.of("attribute") for index in range(one.first, one.last)}
-            if all(self.lows[index] in _PASSED or index in verbs and self._repeated(chunk) for index in between):
+            if all(self.lows[index] in _PASSED or (index in verbs and self._repeated(chunk)) for index in between):
                 return True
         return False
 
     def _repeated(self, chunk: Chunk) -> bool:
         """Whether another thing of the same kind is named: `PTGS2 drugs that do not target PTGS1`."""
         return chunk.mention is not None and any(
-            other is not chunk and other.mention and other.mention.entity == chunk.mention.entity for other in self.chunked.mentions
+            other is not chunk and other.mention and other.mention.entity == chunk.mention.entity
+            for other in self.chunked.mentions
         )
 
 
-def open_question(question: str, mentions: tuple[Mention, ...], model: SemanticModel, vocabulary: Vocabulary) -> Question:
+def open_question(
+    question: str, mentions: tuple[Mention, ...], model: SemanticModel, vocabulary: Vocabulary
+) -> Question:
     """Cut a question up, with its regions and numbers."""
     text = clean(question)
     tokens = tokenise(text)
     found = regions(text) if any(entity.kind == "region" for entity in model.entities.values()) else []
     mentions = tuple(
-        mention for mention in mentions
+        mention
+        for mention in mentions
         if model.entities[mention.entity].kind != "region"
         and not any(region.start < mention.end and mention.start < region.end for region in found)
-    )  # fmt: skip
+    )
     chunked = cut(text, tokens, mentions, vocabulary)
     named = next((name for name, entity in model.entities.items() if entity.kind == "region"), "")
     taken: set[int] = set()
@@ -151,12 +166,15 @@ def open_question(question: str, mentions: tuple[Mention, ...], model: SemanticM
     distance = window(text)
     distances: set[int] = set()
     if distance:
-        distances = {index for index, token in enumerate(tokens) if token.end > distance[1] and token.start < distance[2]}
+        distances = {
+            index for index, token in enumerate(tokens) if token.end > distance[1] and token.start < distance[2]
+        }
         taken |= distances
     chunked.chunks[:] = [
-        chunk for chunk in chunked.chunks
+        chunk
+        for chunk in chunked.chunks
         if not any(chunk.first < place.last and place.first < chunk.last for _, place in placed)
-    ]  # fmt: skip
+    ]
     chunked.chunks.extend(chunk for _, chunk in placed)
     chunked.chunks.sort(key=lambda chunk: chunk.first)
     chunked.unknown[:] = [token for token in chunked.unknown if tokens.index(token) not in taken]

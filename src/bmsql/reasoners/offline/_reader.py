@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from bmsql.conventions import RuleBook
 from bmsql.reasoners.offline._chunks import Chunk
+from bmsql.reasoners.offline._compose import Composer, searches_text
 from bmsql.reasoners.offline._doubts import doubt
 from bmsql.reasoners.offline._families import choose, joinable_families, weigh
-from bmsql.reasoners.offline._compose import Composer, searches_text
 from bmsql.reasoners.offline._question import Question, open_question
 from bmsql.reasoners.offline._refuse import refuse
 from bmsql.reasoners.offline._regions import band
@@ -69,10 +69,9 @@ class Reader:
     def _missing(self, question: Question) -> str:
         """What the question names that no table of the chosen families holds."""
         families = question.fit.families if question.fit else ()
-        unlinked = [chunk for chunk in question.chunked.mentions if chunk.mention and chunk.mention.method == "unlinked"]
+        unlinked = [chunk.linked for chunk in question.chunked.mentions if chunk.linked.method == "unlinked"]
         if unlinked:
-            mention = unlinked[0].mention
-            assert mention is not None
+            mention = unlinked[0]
             near = f" Did you mean {' or '.join(mention.alternatives[:3])}?" if mention.alternatives else ""
             return f"'{mention.text}' is not a {self.model.entities[mention.entity].label} that the data hold.{near}"
         for chunk in question.chunked.mentions:
@@ -84,14 +83,17 @@ class Reader:
             return f"'{chunk.text}' cannot be answered together with the rest of the question: no table holds both."
         found = band(question.text)
         if found and not question.regions:
-            return f"Cytogenetic bands such as {found} are not in the data; name a gene, or a region like chr17:45,000,000-46,000,000."
+            return (
+                f"Cytogenetic bands such as {found} are not in the data; name a gene, or a region with its positions."
+            )
         return ""
 
     def _absent(self, chunk: Chunk, families: tuple[str, ...]) -> str:
-        mention = chunk.mention
-        assert mention is not None
+        mention = chunk.linked
         entity = self.model.entities[mention.entity]
-        if any(value.id == mention.value for value in entity.values) and any(family in entity.match for family in families):
+        if any(value.id == mention.value for value in entity.values) and any(
+            family in entity.match for family in families
+        ):
             return ""  # a thing the model knows: that there is no row of it is an answer
         if entity.kind not in ("term", "name"):
             return ""
@@ -101,7 +103,9 @@ class Reader:
         has_about = {table.family for table in self.model.tables.values() if mention.entity in table.about}
         concerned = [family for family in families if family in entity.match or family in has_about]
         covered = {
-            table.family for table in self.model.tables.values() if mention.value in table.covers.get(mention.entity, ())
+            table.family
+            for table in self.model.tables.values()
+            if mention.value in table.covers.get(mention.entity, ())
         }
         if any(mention.stored.get(family) or family in about for family in concerned) or covered & set(families):
             return ""
@@ -115,18 +119,21 @@ class Reader:
         if not unknown:
             return ""
         relevant = [
-            token for token in unknown
+            token
+            for token in unknown
             if _in_main_clause(question, token.start)
             and not _describes(question, token.start)
             and not _is_text(question, token.start, self.model)
-        ]  # fmt: skip
+        ]
         asked = next((index for index, low in enumerate(question.lows) if low in ("which", "what", "whose")), None)
         if asked is not None and asked + 1 < len(question.lows) and question.chunked.tokens[asked + 1] in unknown:
             return f"Not understood: '{question.chunked.tokens[asked + 1].text}'. No table holds such things."
         if not relevant:
             return ""
         words = ", ".join(f"'{token.text}'" for token in relevant[:5])
-        return f"Not understood: {words}. The tables may not hold this; try naming a gene, SNP, drug, disease or measure."
+        return (
+            f"Not understood: {words}. The tables may not hold this; try naming a gene, SNP, drug, disease or measure."
+        )
 
 
 def _is_text(question: Question, place: int, model: SemanticModel) -> bool:
@@ -135,18 +142,19 @@ def _is_text(question: Question, place: int, model: SemanticModel) -> bool:
     if len(families) != 1 or not searches_text(families[0], model):
         return False
     index = next(number for number, token in enumerate(question.chunked.tokens) if token.start >= place)
-    return any(
-        -_TEXT_REACH <= index - cue.last < _TEXT_REACH for cue in question.chunked.english("name_contains")
-    )
+    return any(-_TEXT_REACH <= index - cue.last < _TEXT_REACH for cue in question.chunked.english("name_contains"))
 
 
 def _describes(question: Question, place: int) -> bool:
     """Whether an unknown word only describes a symbol behind it: `the glucocorticoid receptor gene NR3C1`."""
     index = next(number for number, token in enumerate(question.chunked.tokens) if token.start >= place)
     starts = {
-        chunk.first for chunk in question.chunked.mentions
-        if chunk.mention and question.model.entities[chunk.mention.entity].kind == "symbol" and chunk.mention.method != "unlinked"
-    }  # fmt: skip
+        chunk.first
+        for chunk in question.chunked.mentions
+        if chunk.mention
+        and question.model.entities[chunk.mention.entity].kind == "symbol"
+        and chunk.mention.method != "unlinked"
+    }
     lows = question.lows
     for gap in range(1, _TEXT_REACH + 1):
         if index + gap in starts:
@@ -160,7 +168,9 @@ def _in_main_clause(question: Question, place: int) -> bool:
     text = question.text
     start, end = 0, len(text)
     for index, character in enumerate(text):
-        if character in ".!?;" and (index + 1 == len(text) or text[index + 1] == " ") or text[index : index + 3] == " - ":
+        if (character in ".!?;" and (index + 1 == len(text) or text[index + 1] == " ")) or text[
+            index : index + 3
+        ] == " - ":
             if index < place:
                 start = index + 1
             elif index >= place:

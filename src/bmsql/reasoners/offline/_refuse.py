@@ -7,10 +7,12 @@ from bmsql.reasoners.offline._vocabulary import Vocabulary
 from bmsql.semantic import SemanticModel
 
 _TARGETS = frozenset(
-    "table tables row rows column columns record records entry entries database dataset data schema view it them all value values"
-    " everything".split()
+    "table tables row rows column columns record records entry entries database dataset data schema view it them all"
+    " value values everything".split()
 )
-_POLITE = frozenset("please kindly can could would you now then and just go ahead to i want need must should ; ' \" - , :".split())
+_POLITE = frozenset(
+    "please kindly can could would you now then and just go ahead to i want need must should ; ' \" - , :".split()
+)
 
 
 def refuse(question: Question, model: SemanticModel, vocabulary: Vocabulary) -> str:
@@ -23,14 +25,16 @@ def refuse(question: Question, model: SemanticModel, vocabulary: Vocabulary) -> 
     table_names = {name.lower() for name in model.tables}
     for position, low in enumerate(lows):
         strong, weak = low in vocabulary.hostile[0], low in vocabulary.hostile[1]
-        if not strong and not weak or _is_named(question, position):
+        if (not strong and not weak) or _is_named(question, position):
             continue
         leads = all(word in _POLITE or word in _TARGETS for word in lows[:position]) or (
             position and lows[position - 1] in ("and", "then", ";", ",", "please", "to")
         )
         rest = lows[position + 1 :]
-        acts = bool(_TARGETS & set(rest)) or bool(table_names & set(rest)) or low == "set" and "to" in rest
-        if (strong and (leads or acts and not question.has("count"))) or (weak and leads and acts and not _is_question(question)):
+        acts = bool(_TARGETS & set(rest)) or bool(table_names & set(rest)) or (low == "set" and "to" in rest)
+        if (strong and (leads or (acts and not question.has("count")))) or (
+            weak and leads and acts and not _is_question(question)
+        ):
             return "The data are read-only: rows and tables cannot be added, changed or removed here."
     for chunk in question.chunked.of("outside"):
         if not chunk.mention and len({sense.kind for sense in chunk.senses}) == 1:

@@ -16,13 +16,19 @@ _WORDS = re.compile(
     re.IGNORECASE,
 )
 _REVERSED = re.compile(
-    rf"(?:between|from)\s{_SCALED}\s?(?:-|to|and)\s?{_SCALED}\s?(?:of|on|in|along)\s(?:the\s)?{_CHROMOSOME}{_NAME}", re.IGNORECASE
-)
-_WINDOW = re.compile(
-    r"(?:within|in|inside|closer than|no further than|no farther than|no more than|at most|less than|under|\+/-|\u00b1)?\s?(?:a\s)?([\d,.]+)\s?(bp|kb|kbp|mb|mbp|kilobases?|megabases?)\b",
+    rf"(?:between|from)\s{_SCALED}\s?(?:-|to|and)\s?{_SCALED}"
+    rf"\s?(?:of|on|in)\s(?:the\s)?{_CHROMOSOME}{_NAME}",
     re.IGNORECASE,
 )
-_SINGLE = re.compile(rf"\b{_CHROMOSOME}{_NAME}((?:\s?(?:,|and|or|&|/)\s?(?:and\s|or\s)?(?:chr\.?\s?)?(?:\d{{1,2}}|[XxYy])\b)*)", re.IGNORECASE)
+_WINDOW = re.compile(
+    r"(?:within|in|inside|closer than|no further than|no farther than|no more than|at most|less than|under|\+/-|\u00b1)?"
+    r"\s?(?:a\s)?([\d,.]+)\s?(bp|kb|kbp|mb|mbp|kilobases?|megabases?)\b",
+    re.IGNORECASE,
+)
+_SINGLE = re.compile(
+    rf"\b{_CHROMOSOME}{_NAME}((?:\s?(?:,|and|or|&|/)\s?(?:and\s|or\s)?(?:chr\.?\s?)?(?:\d{{1,2}}|[XxYy])\b)*)",
+    re.IGNORECASE,
+)
 _BAND = re.compile(r"\b(?:[1-9]|1\d|2[0-2]|[XY])[pq]\d{1,2}(?:\.\d+)?\b")
 _SCALE = {"": 1, "bp": 1, "kb": 1_000, "kbp": 1_000, "mb": 1_000_000, "mbp": 1_000_000}
 _SEX = {"X": 23, "Y": 24, "MT": 25}
@@ -76,7 +82,9 @@ def window(text: str) -> tuple[int, int, int] | None:
     return None
 
 
-def _add(found: list[Region], match: re.Match[str], chromosomes: tuple[int, ...], first: int | None, last: int | None) -> None:
+def _add(
+    found: list[Region], match: re.Match[str], chromosomes: tuple[int, ...], first: int | None, last: int | None
+) -> None:
     if not any(region.start < match.end() and match.start() < region.end for region in found):
         found.append(Region(chromosomes, first, last, match.start(), match.end(), match.group()))
 

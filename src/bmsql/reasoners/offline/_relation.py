@@ -87,7 +87,9 @@ def _by_table(
             values.append(RelatedValue(mention.value, _alias(mention.value), matching, chunk))
     if not values:
         values = [
-            RelatedValue(value, _alias(value), tuple(name for name in present if model.tables[name].about.get(entity) == value))
+            RelatedValue(
+                value, _alias(value), tuple(name for name in present if model.tables[name].about.get(entity) == value)
+            )
             for value in dict.fromkeys(model.tables[name].about.get(entity, "") for name in present)
         ]
         kind: Kind = "intersect" if len(values) > 1 and _in_both(question, family, shape, model) else "union"
@@ -96,11 +98,17 @@ def _by_table(
     if len(values) == 1:
         if question.has("only", "but_not") and _compares_all(question) and not _subject_named(question, family, model):
             others = [
-                RelatedValue(value, _alias(value), tuple(name for name in present if model.tables[name].about.get(entity) == value))
+                RelatedValue(
+                    value,
+                    _alias(value),
+                    tuple(name for name in present if model.tables[name].about.get(entity) == value),
+                )
                 for value in dict.fromkeys(model.tables[name].about.get(entity, "") for name in present)
                 if value != values[0].value
             ]
-            return Relation("difference", entity, chosen, (*values, *others), shows=True, tested_in_both=question.has("both"))
+            return Relation(
+                "difference", entity, chosen, (*values, *others), shows=True, tested_in_both=question.has("both")
+            )
         return Relation("one", entity, chosen, tuple(values))
     kind = _kind(question, [value.chunk for value in values if value.chunk], family, shape, model)
     return Relation(kind, entity, chosen, tuple(values), shows=True, tested_in_both=question.has("both"))
@@ -125,9 +133,8 @@ def _by_filter(
         return Relation("one", "", present[:1])
     values: list[RelatedValue] = []
     for number, chunk in enumerate(chunks):
-        assert chunk.mention is not None
-        filter_ = Filter(target=entity, op="match", values=stored_values(chunk.mention, family), words=chunk.text)
-        values.append(RelatedValue(chunk.mention.value, f"{family[0]}{number + 1}", present[:1], chunk, filter_))
+        filter_ = Filter(target=entity, op="match", values=stored_values(chunk.linked, family), words=chunk.text)
+        values.append(RelatedValue(chunk.linked.value, f"{family[0]}{number + 1}", present[:1], chunk, filter_))
     return Relation(kind, entity, present[:1], tuple(values))
 
 
@@ -144,7 +151,12 @@ def _kind(question: Question, chunks: Sequence[Chunk], family: str, shape: Shape
         return "union"
     if question.has("both") or _two_conditions(question, first, second):
         return "intersect"
-    if between == ["and"] and first.first and question.lows[first.first - 1] == "in" and shape.intent in ("list", "count"):
+    if (
+        between == ["and"]
+        and first.first
+        and question.lows[first.first - 1] == "in"
+        and shape.intent in ("list", "count")
+    ):
         return "intersect"
     return "union"
 

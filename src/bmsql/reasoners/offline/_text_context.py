@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -192,7 +192,7 @@ class Context:
         for one in spec.values if spec else ():
             if one.id == value:
                 return plain(one.label or one.id)
-        return plain(value)
+        return shown(value)
 
     def said(self, filter_: Filter, source: Source | None = None) -> list[str]:
         """The values of a match as they are called, with what the question called them if that differs."""
@@ -260,8 +260,3 @@ def distinct(values: Iterable[Any]) -> list[Any]:
             seen.add(repr(value))
             kept.append(value)
     return kept
-
-
-def first_of(names: Sequence[str], rows: Sequence[Row]) -> str:
-    """The first of the names that the rows have."""
-    return next((name for name in names if rows and name in rows[0]), "")

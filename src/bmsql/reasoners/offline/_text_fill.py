@@ -161,7 +161,12 @@ def row_name(ctx: Context, row: Row) -> str:
     if family.say.name and (text := fill(ctx, family.say.name, row)):
         return text
     value = ctx.value(row, family.subject)
-    return "" if value is None else ctx.name(family.subject, value)
+    if value is not None:
+        return ctx.name(family.subject, value)
+    # Rows that have no name of their own, such as tests, go by the first thing that lists show of them.
+    first = next((role for role in family.show if not ctx.recipe(family.subject)), "")
+    value = ctx.value(row, first) if first else None
+    return "" if value is None else shown(value, ctx.unit(first))
 
 
 def detail(ctx: Context, row: Row) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from bmsql.reasoners.offline._text_context import LABEL, Context, Row, distinct
 from bmsql.reasoners.offline._text_fill import asked_roles, detail, facts, items, row_name
-from bmsql.reasoners.offline._text_lookup import directed_roles, label_of, lookup, values_of
+from bmsql.reasoners.offline._text_lookup import capital_unless_name, directed_roles, label_of, lookup, values_of
 from bmsql.reasoners.offline._text_nouns import Subject, same_thing, subject_of
 from bmsql.reasoners.offline._text_phrases import predicates, topic
 from bmsql.reasoners.offline._text_values import named, plain, sentence, several, shown
@@ -30,7 +30,8 @@ def list_text(ctx: Context) -> str:
         names = f"; {_strongest(ctx)}" if _strongest(ctx) else _names_after(ctx)
         return sentence(f"{head}{names}; {values}")
     if (asked or directed_roles(ctx)) and len(ctx.rows) <= _IN_FULL and ctx.complete:
-        return f"{sentence(head)} {' '.join(sentence(lookup(ctx, [row], asked, led=False)) for row in ctx.rows)}"
+        rows = [sentence(capital_unless_name(lookup(ctx, [row], asked, led=False))) for row in ctx.rows]
+        return " ".join([sentence(head), *rows])
     return sentence(head + _names_after(ctx))
 
 
@@ -52,13 +53,16 @@ def enumerated(ctx: Context) -> str:
 def _asked_values(ctx: Context) -> str:
     """The distinct values of what was asked for, where that is not what the rows are of."""
     entity = ctx.plan.subject
+    if entity and same_thing(ctx, entity) and len(ctx.rows) > _IN_FULL:
+        entity = next((name for role in asked_roles(ctx) if (name := ctx.entity_of(role))), "")
     if not entity or same_thing(ctx, entity) or not ctx.complete:
         return ""
     role, spec = ctx.role_of(entity), ctx.entity(entity)
     kept = [one for one in ctx.plan.filters if one.op in ("match", "=") and not one.negated]
     given = any(one.target in (entity, role) for one in kept)
     # An identifier names its row; the names of the rows show it.
-    if role not in ctx.rows[0] or given or _holds_list(ctx, role) or (spec and spec.kind == "identifier"):
+    in_brackets = _holds_list(ctx, role) and not detail(ctx, ctx.rows[0])
+    if role not in ctx.rows[0] or given or in_brackets or (spec and spec.kind == "identifier"):
         return ""
     return values_of(ctx, role, ctx.rows)
 
@@ -86,9 +90,9 @@ def count_words(ctx: Context) -> tuple[str, bool]:
 def _strongest(ctx: Context) -> str:
     """`the strongest is A (p = ...)`, where the rows are in an order that has a name."""
     best, rows = ctx.family().say.best, ctx.rows
-    exact = detail(ctx, rows[0])
+    name, exact = row_name(ctx, rows[0]), detail(ctx, rows[0])
     ordered = bool(ctx.plan.order) and ctx.plan.order[0].column == ctx.family().order
-    return f"the {best} is {row_name(ctx, rows[0])} ({exact})" if best and ordered and exact and len(rows) > 1 else ""
+    return f"the {best} is {name} ({exact})" if best and ordered and name and exact and len(rows) > 1 else ""
 
 
 def _names_after(ctx: Context) -> str:

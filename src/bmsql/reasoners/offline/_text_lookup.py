@@ -10,7 +10,7 @@ from bmsql.reasoners.offline._text_context import LABEL, Context, Row, distinct
 from bmsql.reasoners.offline._text_fill import asked_roles, compare, facts, items, row_name
 from bmsql.reasoners.offline._text_nouns import same_thing
 from bmsql.reasoners.offline._text_phrases import about, condition_of, described, topic
-from bmsql.reasoners.offline._text_values import capital, equals, listed, named, plain, sentence, shown
+from bmsql.reasoners.offline._text_values import capital, equals, is_plural, listed, named, plain, sentence, shown
 
 _IN_FULL = 4
 
@@ -137,13 +137,16 @@ def judge(ctx: Context, rule: Rule, name: str, rows: Sequence[Row], label: str =
     template = say.unknown if value is None else say.holds if compare(value, rule.op, rule.value) else say.fails
     record = next((one for one in ctx.evidence.conventions if one.rule == rule.name), None)
     where = described(ctx, ctx.main, besides=(ctx.family().subject,)).ending
-    if label:
-        where = f" for {_place(ctx, label)}"
+    if label and (place := _place(ctx, label)):
+        where = f" for {place}"
     unit = ctx.unit(rule.role) or rule.unit
     filled = {
-        "{name}": name, "{about}": where, "{value}": shown(value, unit), "{eq}": equals(value, unit),
+        "{name}": name,
+        "{about}": where,
+        "{value}": shown(value, unit),
+        "{eq}": equals(value, unit),
         "{condition}": condition_of(ctx, rule, record, ctx.main),
-    }  # fmt: skip
+    }
     for mark, text in filled.items():
         template = template.replace(mark, text)
     return template
@@ -195,8 +198,9 @@ def values_of(ctx: Context, role: str, rows: Sequence[Row]) -> str:
     one, many = ctx.asked_label(role)
     unit = ctx.unit(role)
     entity = ctx.entity_of(role)
+    verb = "are" if is_plural(one) and not entity else "is"
     if not found:
-        return f"the {one} is not recorded"
+        return f"the {one} {verb} not recorded"
     recipe = ctx.recipe(entity) if entity else None
     if recipe and recipe.how in ("item", "listed"):
         names = distinct(name for value in found for name in items(ctx, role, value))
@@ -204,7 +208,7 @@ def values_of(ctx: Context, role: str, rows: Sequence[Row]) -> str:
         texts = entity if any(isinstance(value, str) for value in found) else ""
         names = [ctx.name(texts, value) if texts else shown(value, unit) for value in found]
     if len(names) == 1:
-        return f"the {one} is {names[0]}"
+        return f"the {one} {verb} {names[0]}"
     return f"the {many} are {named(names, True, None)}"
 
 

@@ -11,12 +11,21 @@ from bmsql.reasoners.offline._text_values import listed, plain, shown
 from bmsql.types import ConventionRecord, Filter, Source
 
 _COMPARED = {
-    "<": "below {}", "<=": "{} or lower", ">": "above {}", ">=": "{} or higher", "!=": "other than {}", "=": "{}",
-}  # fmt: skip
+    "<": "below {}",
+    "<=": "{} or lower",
+    ">": "above {}",
+    ">=": "{} or higher",
+    "!=": "other than {}",
+    "=": "{}",
+}
 _IN_TIME = {
-    "<": "before {}", "<=": "in {} or earlier", ">": "after {}", ">=": "in {} or later",
-    "!=": "not in {}", "=": "in {}",
-}  # fmt: skip
+    "<": "before {}",
+    "<=": "in {} or earlier",
+    ">": "after {}",
+    ">=": "in {} or later",
+    "!=": "not in {}",
+    "=": "in {}",
+}
 _SYMBOLS = {"<": "<", "<=": "<=", ">": ">", ">=": ">=", "=": "=", "!=": "!="}
 _HELD = ("applied", "corrected", "already", "complement")
 _TAIL = "for "

@@ -11,6 +11,8 @@ from typing import Any
 WIDTH = 60
 UNDERFLOW = "below 1e-308"
 NOT_RECORDED = "not recorded"
+EMPTY = "(empty)"
+_SHORT = 4
 
 
 def plain(value: object, width: int = WIDTH) -> str:
@@ -47,10 +49,17 @@ def shown(value: Any, unit: str = "", width: int = WIDTH) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int | float | decimal.Decimal):
-        return UNDERFLOW if underflows(value, unit) else number(value)
+        return UNDERFLOW if underflows(value, unit) else f"{number(value)}{_symbol(unit)}"
     if isinstance(value, list | tuple):
         return plain(", ".join(plain(item) for item in value), width)
-    return plain(value, width)
+    return plain(value, width) or EMPTY
+
+
+def _symbol(unit: str) -> str:
+    """What stands after a number: a short unit such as cm; longer ones say what it is a number of."""
+    if unit == "percent":
+        return " %"
+    return f" {unit}" if 0 < len(unit) < _SHORT and not unit.isdigit() else ""
 
 
 def equals(value: Any, unit: str = "") -> str:
@@ -94,9 +103,14 @@ def several(label: str) -> str:
         return f"values of {label}"
     if last.endswith("y") and last[-2:-1] not in "aeiou":
         return f"{label[:-1]}ies"
-    if last.endswith(("ss", "x", "ch", "sh")):
+    if last.endswith(("ss", "us", "x", "ch", "sh")):
         return f"{label}es"
-    return label if last.endswith("s") else f"{label}s"
+    return label if is_plural(label) else f"{label}s"
+
+
+def is_plural(label: str) -> bool:
+    """Whether a label is a plural by its ending."""
+    return label.endswith("s") and not label.endswith(("ss", "us", "is"))
 
 
 def article(label: str) -> str:

@@ -21,13 +21,15 @@ _SPACES = re.compile(r"\s+")
 _SMALL = {
     word: number
     for number, word in enumerate(
-        "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen"
-        " nineteen twenty".split(),
+        "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+        " eighteen nineteen twenty".split(),
         start=1,
     )
 }
 _SCALES = {"thousand": 1_000, "million": 1_000_000}
-_CHROMOSOME_WORD = re.compile(rf"\b(chromosome|chr)\s({'|'.join(sorted(_SMALL, key=len, reverse=True))})\b", re.IGNORECASE)
+_CHROMOSOME_WORD = re.compile(
+    rf"\b(chromosome|chr)\s({'|'.join(sorted(_SMALL, key=len, reverse=True))})\b", re.IGNORECASE
+)
 _SCALED_WORD = re.compile(rf"\b({'|'.join(_SMALL)}|[\d.,]*\d)\s(thousand|million)\b", re.IGNORECASE)
 
 

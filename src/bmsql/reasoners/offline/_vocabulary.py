@@ -25,10 +25,30 @@ class Sense:
 
 # Passed over inside trigger phrases, in the question as in the rules.
 ARTICLES = frozenset(
-    {"the", "a", "an", "their", "its", "your", "statistically", "it", "do", "does", "did", "is", "are", "was", "were", "be", "been"}
+    {
+        "the",
+        "a",
+        "an",
+        "their",
+        "its",
+        "your",
+        "statistically",
+        "it",
+        "do",
+        "does",
+        "did",
+        "is",
+        "are",
+        "was",
+        "were",
+        "be",
+        "been",
+    }
 )
 # "aren't significant" says what "not significant" says.
-_NEGATED = frozenset({"aren't", "isn't", "wasn't", "weren't", "don't", "doesn't", "didn't", "cannot", "can't", "haven't", "hasn't"})
+_NEGATED = frozenset(
+    {"aren't", "isn't", "wasn't", "weren't", "don't", "doesn't", "didn't", "cannot", "can't", "haven't", "hasn't"}
+)
 # `OR` is an odds ratio and `GO` the Gene Ontology only in capitals.
 _LONGEST_ABBREVIATION = 3
 
@@ -138,44 +158,48 @@ class Vocabulary:
         self.filler = frozenset(lexicon["filler"].split())
         self.number_words: dict[str, int] = lexicon["number_words"]
         self.hostile = tuple(frozenset(group) for group in lexicon["hostile"])
-        for name, entity in model.entities.items():
-            for noun in entity.nouns:
-                self.main.add(noun, Sense("noun", name))
-        for name, attribute in model.attributes.items():
-            for words in attribute.words:
-                self.main.add(words, Sense("attribute", name, "groups" if attribute.groups else ""))
-            for words in attribute.cues:
-                self.main.add(words, Sense("attribute", name, "cue"))
-        for column, name in _column_words(model):
-            self.main.add(column, Sense("attribute", name))
-        for column, name in _column_nouns(model):
-            self.main.add(column, Sense("noun", name))
-        for name, condition in model.conditions.items():
-            for words in condition.words:
-                self.main.add(words, Sense("condition", name))
-        for topic, topics in model.outside.items():
-            for words in topics:
-                self.main.add(words, Sense("outside", topic))
-        for words in model.neutral:
-            self.main.add(words, Sense("neutral", words))
-        for kind in ("chatter", "abuse"):
-            for words in lexicon[kind]:
-                self.main.add(words, Sense(kind, words))
-        for intent, phrases in lexicon.items():
-            if isinstance(phrases, list) and intent not in ("hostile", "chatter", "abuse", "filler", "yes_no_start"):
-                for words in phrases:
-                    self.main.add(words, Sense("english", intent))
-        self.starts = frozenset(lexicon["yes_no_start"])
-        for name, family in model.families.items():
-            for words in family.nouns:
-                self.hints.add(words, Sense("hint", name))
+        self._add_model(model)
+        self._add_english(lexicon)
         for rule, modes in triggers.items():
             for mode, phrases in modes.items():
                 for words in phrases:
                     kept = [word for word in words.split() if word.lower() not in ARTICLES]
                     self.rules.add(" ".join(kept) or words, Sense("rule", rule, mode))
-        for phrases in (self.main, self.rules, self.hints):
-            phrases.finish()
+        for layer in (self.main, self.rules, self.hints):
+            layer.finish()
+
+    def _add_model(self, model: SemanticModel) -> None:
+        """Phrases of the semantic model: what its entities, attributes and conditions are called."""
+        for name, entity in model.entities.items():
+            self._add_all(entity.nouns, Sense("noun", name))
+        for name, attribute in model.attributes.items():
+            self._add_all(attribute.words, Sense("attribute", name, "groups" if attribute.groups else ""))
+            self._add_all(attribute.cues, Sense("attribute", name, "cue"))
+        for column, name in _column_words(model):
+            self.main.add(column, Sense("attribute", name))
+        for column, name in _column_nouns(model):
+            self.main.add(column, Sense("noun", name))
+        for name, condition in model.conditions.items():
+            self._add_all(condition.words, Sense("condition", name))
+        for topic, names in model.outside.items():
+            self._add_all(names, Sense("outside", topic))
+        for word in model.neutral:
+            self.main.add(word, Sense("neutral", word))
+        for name, family in model.families.items():
+            for words in family.nouns:
+                self.hints.add(words, Sense("hint", name))
+
+    def _add_english(self, lexicon: Mapping[str, Any]) -> None:
+        """Phrases of plain English; each list of the lexicon is an intent."""
+        for intent, phrases in lexicon.items():
+            if intent in ("chatter", "abuse"):
+                self._add_all(phrases, Sense(intent, intent))
+            elif isinstance(phrases, list) and intent != "hostile":
+                self._add_all(phrases, Sense("english", intent))
+
+    def _add_all(self, phrases: Iterable[str], sense: Sense) -> None:
+        for words in phrases:
+            self.main.add(words, sense)
 
     def explains(self, token: Token) -> bool:
         """Whether a word is plain English that changes nothing."""

@@ -1,0 +1,174 @@
+"""What a ranking ranks by: superlatives, "the most ...", "first approved", "by number of ..."."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bmsql.reasoners.offline._chunks import Chunk
+from bmsql.reasoners.offline._question import Question
+from bmsql.semantic import SemanticModel
+
+_MOST_WORDS = ("most ", "largest ", "biggest ")
+_LEAST_WORDS = ("fewest ", "smallest ")
+_LAST_WORDS = ("last", "latest")
+_ORDINALS = frozenset({"first", "earliest", *_LAST_WORDS})
+_TIMES = frozenset(
+    {"earliest", "oldest", "first approved", "approved first", "latest", "newest", "most recent", "most recently"}
+    | {"most recently approved"}
+)
+# How far, in words, a superlative may stand from the attribute that it ranks by.
+_REACH = 4
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The attribute that ranks. `own`: "most" or "fewest" belongs to it, and counts nothing else."""
+
+    attribute: str
+    descending: bool
+    own: bool = False
+
+
+def ranking(question: Question, family: str, model: SemanticModel) -> Ranking | None:
+    """The attribute of a family that the question ranks by, or None."""
+    finders = (_in_words_of_the_attribute, _by_a_count, _by_a_superlative, _behind_by, _by_ordinal, _by_time)
+    return next((found for find in finders if (found := find(question, family, model))), None)
+
+
+def _in_words_of_the_attribute(question: Question, family: str, model: SemanticModel) -> Ranking | None:
+    """`the most trade names`, `the largest gene set`, where the model knows these words."""
+    for chunk in question.chunked.chunks:
+        text = chunk.text.lower()
+        if chunk.mention or not text.startswith((*_MOST_WORDS, *_LEAST_WORDS)):
+            continue
+        for name in chunk.names("attribute"):
+            if family in model.attributes[name].measure:
+                return Ranking(name, text.startswith(_MOST_WORDS), own=True)
+    return None
+
+
+def _by_a_count(question: Question, family: str, model: SemanticModel) -> Ranking | None:
+    """`the largest number of linked targets`, where a column holds this number."""
+    for chunk in question.chunked.english("most", "fewest"):
+        measure = counted_measure(question, chunk.last, family, model)
+        if measure:
+            return Ranking(measure, chunk.is_english("most"), own=True)
+    return None
+
+
+def _by_a_superlative(question: Question, family: str, model: SemanticModel) -> Ranking | None:
+    """`the lowest p-value`, `the highest phase`."""
+    for chunk in question.chunked.english("smallest", "largest", "most", "fewest"):
+        counts = chunk.is_english("most", "fewest")
+        for other in question.chunked.chunks:
+            gap = other.first - chunk.last
+            if other is chunk or not -_REACH <= gap <= _REACH:
+                continue
+            for name in other.names("attribute"):
+                attribute = model.attributes[name]
+                if attribute.groups and (counts or gap not in (0, 1)):
+                    continue  # `the most SNPs of a chromosome` does not rank by the chromosome
+                if family in attribute.measure:
+                    return Ranking(name, chunk.is_english("largest", "most"), own=counts)
+    return None
+
+
+def _behind_by(question: Question, family: str, model: SemanticModel) -> Ranking | None:
+    """`top 3 drugs by number of linked diseases`."""
+    if not question.has("best", "rank", "largest", "smallest") and question.numbers.limit is None:
+        return None
+    for chunk in question.chunked.chunks:
+        if chunk.first and question.lows[chunk.first - 1] == "by" and not chunk.mention:
+            for name in chunk.names("attribute"):
+                if family in model.attributes[name].measure:
+                    return Ranking(name, not model.attributes[name].low)
+    return None
+
+
+def _by_ordinal(question: Question, family: str, model: SemanticModel) -> Ranking | None:
+    """`the first antibody to be approved`: by the year, where the rule for it is spoken of."""
+    year = year_attribute(family, model)
+    spoken = [rule for rule in question.chunked.rules if rule.first]
+    if not year or not spoken or _has_year(question):
+        return None
+    things = {chunk.first for chunk in question.chunked.chunks if chunk.names("noun") or chunk.mention}
+    behind = {rule.first for rule in spoken}
+    for index, low in enumerate(question.lows):
+        if low in _ORDINALS and things & {index + 1, index + 2} and any(first > index + 1 for first in behind):
+            return Ranking(year, low in _LAST_WORDS)
+    return None
+
+
+def _by_time(question: Question, family: str, model: SemanticModel) -> Ranking | None:
+    """`the most recently approved drug`."""
+    year = year_attribute(family, model)
+    if not year or _has_year(question):
+        return None
+    for chunk in question.chunked.english("smallest", "largest"):
+        if chunk.text.lower() in _TIMES:
+            return Ranking(year, chunk.is_english("largest"))
+    return None
+
+
+def year_attribute(family: str, model: SemanticModel) -> str:
+    """The attribute of a family that bare years are compared with."""
+    return attribute_of_numbers("year", family, model)
+
+
+def attribute_of_numbers(kind: str, family: str, model: SemanticModel) -> str:
+    """The attribute of a family that numbers of a kind (year, phase, sign) are compared with."""
+    return next((name for name, one in model.attributes.items() if one.numbers == kind and family in one.measure), "")
+
+
+def counted_measure(question: Question, first: int, family: str, model: SemanticModel) -> str:
+    """`the most trade names`, `more than 15 linked targets`: the attribute that holds this number."""
+    if question.vocabulary is None:
+        return ""
+    lows = question.lows
+    for skip in range(3):
+        for length in (3, 2, 1):
+            words = lows[first + skip : first + skip + length]
+            if len(words) < length:
+                continue
+            found = question.vocabulary.main.match(["number", "of", *words], 0)
+            if found is None or found[0] != length + 2:
+                continue
+            for sense in found[1]:
+                if sense.kind == "attribute" and family in model.attributes[sense.name].measure:
+                    return sense.name
+    return ""
+
+
+def ranks_groups(question: Question, entity: str, family: str, model: SemanticModel) -> bool:
+    """Whether groups are ranked by how much is in them: `the tissues with the most signals`."""
+    if question.chunked.english("most", "fewest") and ranking(question, family, model) is None:
+        return True
+    for chunk in question.chunked.english("count"):
+        before = question.lows[max(0, chunk.first - 2) : chunk.first]
+        if chunk.text.lower() in ("number of", "count of") and "by" in before:
+            return True
+    return _most_significant_of(question, entity, family, model)
+
+
+def _most_significant_of(question: Question, entity: str, family: str, model: SemanticModel) -> bool:
+    """`Which chromosome harbours the most significant SNPs`: most SNPs, as another thing is asked for."""
+    subject = model.families[family].subject
+    if not entity or entity == subject:
+        return False
+    for chunk in question.chunked.english("best"):
+        if not chunk.text.lower().startswith("most significant"):
+            continue
+        following = [one for one in question.chunked.chunks if 0 <= one.first - chunk.last <= 2 and one.names("noun")]
+        if following and subject in following[0].names("noun"):
+            return is_plural(following[0])
+    return False
+
+
+def is_plural(chunk: Chunk) -> bool:
+    """Whether a noun is in the plural, by its ending."""
+    text = chunk.text.lower()
+    return text.endswith(("s", "data")) and not text.endswith(("ss", "sis"))
+
+
+def _has_year(question: Question) -> bool:
+    return any(one.kind == "year" for one in question.numbers.comparisons)
