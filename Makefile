@@ -49,8 +49,9 @@ check-docs: $(DEV) ## fail if generated parts of the documentation are stale or 
 	$(PY) scripts/gen_docs.py --check
 	$(BIN)/mkdocs build --strict --quiet
 
-docs: $(DEV) ## write the generated parts and build the site into build/site
+docs: $(DEV) ## write the generated parts, run the notebooks and build the site into build/site
 	$(PY) scripts/gen_docs.py
+	$(PY) scripts/run_notebooks.py
 	$(BIN)/mkdocs build --strict --quiet
 	@echo 'open build/site/index.html'
 

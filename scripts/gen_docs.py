@@ -63,7 +63,15 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"markers and generators differ: {', '.join(sorted(used ^ wanted))}", file=sys.stderr)
         return 1
     names = [options.only] if options.only else sorted(GENERATORS)
-    generated = {name: GENERATORS[name]() for name in names}
+    generated: dict[str, str] = {}
+    failed = False
+    for name in names:
+        try:
+            generated[name] = GENERATORS[name]()
+        except ValueError as error:
+            # The other parts are written all the same.
+            failed = True
+            print(f"{name}: {error}", file=sys.stderr)
 
     fresh: dict[Path, str] = {}
     for page, text in texts.items():
@@ -72,7 +80,7 @@ def main(arguments: list[str] | None = None) -> int:
         except ValueError as error:
             print(f"{page.relative_to(ROOT).as_posix()}: {error}", file=sys.stderr)
             return 1
-    for name in names:
+    for name in generated:
         if "." in name:
             file = ROOT / "docs" / name
             texts[file] = file.read_text(encoding="utf-8") if file.exists() else ""
@@ -92,7 +100,7 @@ def main(arguments: list[str] | None = None) -> int:
     if stale and options.check:
         print(f"{stale} stale page(s): run `make docs`", file=sys.stderr)
         return 1
-    return 0
+    return int(failed)
 
 
 if __name__ == "__main__":

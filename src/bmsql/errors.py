@@ -117,9 +117,7 @@ class PlanError(BmsqlError):
 class SqlError(BmsqlError):
     """SQL that cannot be used; `line` and `column` (1-based) say where, when known."""
 
-    def __init__(
-        self, message: str, *, line: int | None = None, column: int | None = None, remedy: str = ""
-    ) -> None:
+    def __init__(self, message: str, *, line: int | None = None, column: int | None = None, remedy: str = "") -> None:
         super().__init__(message, remedy=remedy)
         self.line = line
         self.column = column

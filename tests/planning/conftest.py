@@ -14,12 +14,14 @@ from bmsql.types import Catalog, ColumnInfo, TableInfo
 
 HERE = Path(__file__).parent
 TYPES = {"STRING": "VARCHAR", "INT64": "BIGINT", "FLOAT64": "DOUBLE", "BOOL": "BOOLEAN"}
+# fmt: off
 _FINDS = {
     "north": [
-        # id, thing, alias, tags, parts, kind, remarks, road, metre, old road, old metre, score, year, kept
-        ("n1", "Red Hat", "cap", "wool;felt", "BRIM (1), BAND (2)", "Cloth", "left-hand side, wet", 1, 100, 1, 90, 1e-9, 1990, True),
-        ("n2", "Old Boot", None, "felt", "SOLE (1), BRIM2 (4)", "Leather", "wetter than most", 1, 500, 1, 480, 2.5, 0, False),
-        ("n3", "50%_coin", "penny", "NONE", None, "METAL", "Left in place", 2, 0, 2, 50, None, -1, None),
+        # In the order of the columns of world.yaml.
+        ("n1", "Red Hat", "cap", "wool;felt", "BRIM (1), BAND (2)", "Cloth", "left, wet",
+         1, 100, 1, 90, 1e-9, 1990, True),
+        ("n2", "Old Boot", None, "felt", "SOLE (1), BRIM2 (4)", "Leather", "wetter", 1, 500, 1, 480, 2.5, 0, False),
+        ("n3", "50%_coin", "penny", "NONE", None, "METAL", "Left there", 2, 0, 2, 50, None, -1, None),
         ("n4", "Hatpin", None, None, "PIN (7)", "metal", "", 2, 900, 2, 700, -1.5, 2005, True),
     ],
     "south": [
@@ -27,6 +29,7 @@ _FINDS = {
         ("s2", "Ring", None, "gold", None, "Metal", "wet", 3, 10, 3, 10, 0.5, None, False),
     ],
 }
+# fmt: on
 _WALKERS = [
     ("w1", "Ann", "felt", "Hill", "Red Hat|Ring"),
     ("w2", "Bo", "gold", "Hill", "hatpin"),

@@ -54,7 +54,8 @@ def test_python_blocks_run_in_order(name: str, page: Path, tmp_path: Path, monke
         if block.language == "python" and block.mark != "skip":
             # Blank lines in front make a traceback name the page's own line.
             source = "\n" * block.line + block.text
-            exec(compile(source, name, "exec"), namespace)
+            # A page does not inherit the future statements of this file.
+            exec(compile(source, name, "exec", dont_inherit=True), namespace)
 
 
 @pytest.mark.parametrize(

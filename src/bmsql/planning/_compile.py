@@ -55,10 +55,11 @@ def _union(plan: Plan, model: SemanticModel, catalog: Catalog) -> exp.Query:
                 "limit": None,
             }
         )
-        if plan.limit_per == EACH_SOURCE:
-            only = only.model_copy(update={"order": plan.order, "limit": plan.limit, "limit_per": ""})
+        if plan.limit_per:
+            per = "" if plan.limit_per == EACH_SOURCE else plan.limit_per
+            only = only.model_copy(update={"order": plan.order, "limit": plan.limit, "limit_per": per})
         branch = _Select(only, model, catalog, (source,), alias=source.alias in used).query()
-        branches.append(exp.Subquery(this=branch) if plan.limit_per == EACH_SOURCE else branch)
+        branches.append(exp.Subquery(this=branch) if plan.limit_per else branch)
     tree = branches[0]
     for other in branches[1:]:
         tree = exp.Union(this=tree, expression=other, distinct=False)
@@ -68,7 +69,9 @@ def _union(plan: Plan, model: SemanticModel, catalog: Catalog) -> exp.Query:
         tree = tree.order_by(
             _ordered(exp.column(_output_name(plan, model, order.column)), order.descending), copy=False
         )
-    return tree.limit(plan.limit, copy=False) if plan.limit is not None else tree
+    if plan.limit is None or plan.limit_per:
+        return tree
+    return tree.limit(plan.limit, copy=False)
 
 
 def _output_name(plan: Plan, model: SemanticModel, name: str) -> str:
@@ -78,6 +81,12 @@ def _output_name(plan: Plan, model: SemanticModel, name: str) -> str:
 
 def _bound(source: Source, model: SemanticModel, qualifier: str) -> Bound:
     return Bound(source, model.tables[source.table], model.family_of(source.table), model, qualifier)
+
+
+def _qualifier(alias: str, taken: str, sources: tuple[Source, ...]) -> str:
+    """The alias of a source in SQL: another one where the aggregate's column is named like it."""
+    used = {source.alias.lower() for source in sources if source.alias != alias} | {taken.lower()}
+    return next(name for name in (alias, *(f"{alias}{number}" for number in range(1, 99))) if name.lower() not in used)
 
 
 def _ordered(expression: exp.Expr, descending: bool) -> exp.Ordered:
@@ -95,7 +104,11 @@ class _Select:
         self.catalog = catalog
         alias = alias or any(use.source for use in plan.conventions)
         qualified = len(sources) > 1 or alias or self._unnests(plan, sources, model)
-        self.bound = {source.alias: _bound(source, model, source.alias if qualified else "") for source in sources}
+        taken = plan.aggregate.alias if plan.aggregate else ""
+        self.bound = {
+            source.alias: _bound(source, model, _qualifier(source.alias, taken, sources) if qualified else "")
+            for source in sources
+        }
         self.main = self.bound[sources[0].alias]
         self.joins = plan.joins if len(sources) > 1 else ()
         self.items: dict[tuple[str, str], exp.Expr] = {}
@@ -141,6 +154,8 @@ class _Select:
 
     def _best_of_each(self, tree: exp.Select) -> exp.Select:
         """The first rows of each value of `limit_per`, in the plan's order."""
+        if not self.plan.order:
+            raise PlanError(f"the first of each {self.plan.limit_per} needs an order.")
         order = [_ordered(self._order_key(one.source, one.column), one.descending) for one in self.plan.order]
         window = exp.Window(
             this=exp.RowNumber(),
@@ -148,6 +163,9 @@ class _Select:
             order=exp.Order(expressions=order),
         )
         kept = exp.LTE(this=window, expression=literal(self.plan.limit or 1))
+        if not tree.args.get("where"):
+            # Older releases of GoogleSQL take QUALIFY only beside WHERE, GROUP BY or HAVING.
+            tree = tree.where(exp.true(), copy=False)
         tree.set("qualify", exp.Qualify(this=kept))
         return tree
 
@@ -190,8 +208,8 @@ class _Select:
             # A derived table of distinct items joins by equality, where `x IN UNNEST(...)` in ON
             # would compare each pair of rows.
             inside = self._values_of(right, join, expression, is_items, columns=self._needed(right))
-            alias = exp.TableAlias(this=exp.to_identifier(right.source.alias))
-            name = exp.column(exp.to_identifier(join.entity), table=right.source.alias)
+            alias = exp.TableAlias(this=exp.to_identifier(right.qualifier))
+            name = exp.column(exp.to_identifier(join.entity), table=right.qualifier)
             self.joined.append(
                 exp.Join(this=exp.Subquery(this=inside, alias=alias), on=exp.EQ(this=name, expression=key))
             )

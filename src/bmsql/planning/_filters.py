@@ -22,6 +22,8 @@ _COMPARISONS: dict[str, type[exp.Binary]] = {
     ">=": exp.GTE,
 }
 _PYTHON: dict[str, Callable[[float, float], bool]] = {
+    "=": operator.eq,
+    "!=": operator.ne,
     "<": operator.lt,
     "<=": operator.le,
     ">": operator.gt,
@@ -45,7 +47,9 @@ def condition(bound: Bound, filter_: Filter, table: exp.Table) -> exp.Expr:
         tree = any_of([_match(bound, recipe, str(value)) for value in _values(filter_)], bound, recipe, filter_)
     else:
         tree = _comparison(bound, filter_, table)
-    return exp.Not(this=exp.paren(tree, copy=False)) if filter_.negated else tree
+    if filter_.negated:
+        tree = exp.Not(this=exp.paren(tree, copy=False))
+    return conjunction([tree, *_recorded(bound, filter_)])
 
 
 def any_of(trees: list[exp.Expr], bound: Bound, recipe: Recipe, filter_: Filter) -> exp.Expr:
@@ -210,7 +214,9 @@ def _comparison(bound: Bound, filter_: Filter, table: exp.Table) -> exp.Expr:
                 this=exp.Is(this=left, expression=exp.Null()), expression=exp.EQ(this=left.copy(), expression=value)
             )
         case "between":
-            low, high = _values(filter_)
+            if len(_values(filter_)) != 2:
+                raise PlanError(f"a range of '{filter_.target}' needs two values.")
+            low, high = filter_.values
             return exp.Between(this=left, low=literal(low), high=literal(high))
         case "starts_with":
             return disjunction(
@@ -234,20 +240,31 @@ def _comparison(bound: Bound, filter_: Filter, table: exp.Table) -> exp.Expr:
         case "!=" if len(_values(filter_)) > 1:
             return exp.Not(this=exp.In(this=left, expressions=[literal(value) for value in filter_.values]))
         case "=" | "!=" | "<" | "<=" | ">" | ">=":
-            tree: exp.Expr = _COMPARISONS[filter_.op](this=left, expression=literal(_values(filter_)[0]))
-            return conjunction([tree, *_not_missing(bound, filter_, left)])
+            compare = _COMPARISONS[filter_.op]
+            return compare(this=left, expression=literal(_values(filter_)[0]))
         case _:
             raise PlanError(f"the operator '{filter_.op}' has no meaning for '{filter_.target}'.")
 
 
-def _not_missing(bound: Bound, filter_: Filter, left: exp.Expr) -> list[exp.Expr]:
-    """`year < 1960` must not find year 0, which stands for "not recorded"."""
-    test = _PYTHON.get(filter_.op)
-    value = filter_.values[0]
-    if test is None or isinstance(value, str):
+def _recorded(bound: Bound, filter_: Filter) -> list[exp.Expr]:
+    """`year < 1960` must not find year 0, which stands for "not recorded", unless it is asked for."""
+    if filter_.op not in (*_PYTHON, "between"):
         return []
+    left = bound.expression(filter_.target)
     return [
         exp.NEQ(this=left.copy(), expression=literal(sentinel))
         for sentinel in bound.missing(filter_.target)
-        if not isinstance(sentinel, str) and test(float(sentinel), float(value))
+        if sentinel not in filter_.values and _holds(filter_, sentinel) is not filter_.negated
     ]
+
+
+def _holds(filter_: Filter, value: Scalar) -> bool:
+    """Whether a value meets a comparison, before it is negated; a text has no order among numbers."""
+    if filter_.op in ("=", "!="):
+        return (value in filter_.values) == (filter_.op == "=")
+    if any(isinstance(one, str) for one in (value, *filter_.values)):
+        return filter_.negated
+    if filter_.op == "between":
+        low, high = filter_.values
+        return float(low) <= float(value) <= float(high)
+    return _PYTHON[filter_.op](float(value), float(filter_.values[0]))

@@ -17,6 +17,8 @@ from bmsql.reasoners.offline._shape import Shape, shape_of
 from bmsql.semantic import SemanticModel
 from bmsql.types import Clarification, Filter, Plan, PlanJoin, Source
 
+_NEAR = 4
+
 
 class Composer:
     """Builds the plan of one question whose families are chosen."""
@@ -89,10 +91,37 @@ class Composer:
         part.filters += self._absent(family, own)
         part.filters += self._named_text(family, part.filters)
         part.filters += self._corrected(family)
+        part.filters = self._or_approved(family, part.filters, triggers)
         stated = frozenset(filter_.target for _, filter_ in comparisons)
         uses = self.reader.uses(family, triggers, stated)
         part.uses = settle(self.question, family, shape, uses, part.filters, self.model, self.rules, linking=linking)
         return part
+
+    def _or_approved(self, family: str, filters: list[Filter], triggers: Sequence[Chunk]) -> list[Filter]:
+        """`approved or in phase 3`: the approval rule's own value beside the phase that is named."""
+        for use in self.reader.uses(family, triggers, frozenset()):
+            rule = self.rules[use.rule]
+            if rule.kind != "approval" or use.mode != "implied" or rule.op != "=":
+                continue
+            for one in self.question.numbers.comparisons:
+                between = self._between(triggers, use.words, one.first, one.last)
+                if one.kind == "phase" and one.op == "=" and "or" in between:
+                    filters = [
+                        each.model_copy(update={"values": (*each.values, int(rule.value))})  # type: ignore[arg-type]
+                        if each.target == rule.role and each.words == one.words
+                        else each
+                        for each in filters
+                    ]
+        return filters
+
+    def _between(self, triggers: Sequence[Chunk], words: str, first: int, last: int) -> list[str]:
+        """The words between a trigger phrase and a stretch of tokens, if they stand close."""
+        for trigger in triggers:
+            if trigger.text == words:
+                inner = (trigger.last, first) if trigger.last <= first else (last, trigger.first)
+                if 0 <= inner[1] - inner[0] <= _NEAR:
+                    return self.question.lows[inner[0] : inner[1]]
+        return []
 
     def _corrected(self, family: str) -> list[Filter]:
         """A Bonferroni correction, where the question asks for one: 0.05 over the rows of the table."""
@@ -108,6 +137,8 @@ class Composer:
             return []
         found = []
         for chunk in chunks:
+            if any(_near(chunk, cue) for cue in self.question.chunked.english("recorded_not")):
+                continue
             for name in chunk.names("attribute"):
                 role = self.model.attributes[name].test.get(family)
                 if role:
@@ -127,7 +158,8 @@ class Composer:
                 if chunk.names("attribute")
             ]
             for gap, chunk in sorted(near, key=lambda pair: pair[0]):
-                roles = [self.model.attributes[name].measure.get(family) for name in chunk.names("attribute")]
+                attributes = [self.model.attributes[name] for name in chunk.names("attribute")]
+                roles = [one.test.get(family) or one.measure.get(family) for one in attributes]
                 role = next((role for role in roles if role), None)
                 if role and gap <= 4:
                     found.append(Filter(target=role, op="null", words=f"{cue.text} {chunk.text}"))
@@ -283,6 +315,11 @@ class Composer:
     def clarify(self, question: str, alternatives: Sequence[str]) -> Plan:
         """A question back to the user."""
         return Plan(clarification=Clarification(question=question, alternatives=tuple(alternatives)), confidence=0.5)
+
+
+def _near(one: Chunk, other: Chunk) -> bool:
+    """Whether two chunks stand within a few words of each other."""
+    return max(one.first - other.last, other.first - one.last) <= _NEAR
 
 
 def text_entities(family: str, model: SemanticModel) -> list[str]:

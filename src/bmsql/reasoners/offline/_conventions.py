@@ -31,7 +31,9 @@ def settle(
     settled = _assumed(settled, question, family, shape, filters, model, rules, linking)
     settled = _ranked(settled, question, family, shape, filters, model, rules)
     settled = _directions(settled, question, shape, model, rules)
-    settled = _companions(settled, rules)
+    settled = _companions(_special(settled, shape, family, model, rules), rules)
+    if shape.intent == "exists" and _names_one(filters, model):
+        settled = [replace_mode(use, "judge") if _kind(use, rules) == "direction" else use for use in settled]
     if is_lookup(family, filters, model):
         settled = [
             replace_mode(use, "judge") if use.mode in ("implied", "complement") and _kind(use, rules) != "" else use
@@ -86,6 +88,32 @@ def _one_threshold(uses: list[ConventionUse], rules: RuleBook) -> list[Conventio
             general = max(implied, key=lambda use: len(rules[use.rule].words))
             dropped.append(general)
     return [use for use in uses if not any(use is other for other in dropped)]
+
+
+def _names_one(filters: Sequence[Filter], model: SemanticModel) -> bool:
+    """Whether a filter names one thing by its symbol, name or identifier."""
+    kinds = ("symbol", "name", "identifier")
+    return any(one.op == "match" and model.entities[one.target].kind in kinds for one in filters)
+
+
+def _special(
+    uses: list[ConventionUse], shape: Shape, family: str, model: SemanticModel, rules: RuleBook
+) -> list[ConventionUse]:
+    """`a significant GWAS p-value`, `significant by p_GWAS`: the rule on the p-value that is spoken of."""
+    implied = [use for use in uses if use.mode == "implied" and _kind(use, rules) == "threshold"]
+    measured = {model.attributes[name].measure.get(family, "") for name in shape.attributes}
+    special = next(
+        (rule for rule in rules if rule.kind == "threshold" and rule.role in measured and rule.role and rule.words),
+        None,
+    )
+    if special is None or not implied or special.role == model.families[family].order:
+        return uses
+    if any(special.name in others for use in implied for others in rules[use.rule].companions.values()):
+        return uses
+    kept = [use for use in uses if use not in implied or use.rule == special.name]
+    if not any(use.rule == special.name for use in kept):
+        kept.append(implied[0].model_copy(update={"rule": special.name}))
+    return kept
 
 
 def _companions(uses: list[ConventionUse], rules: RuleBook) -> list[ConventionUse]:

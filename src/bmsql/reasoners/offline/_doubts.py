@@ -16,10 +16,22 @@ _IDLE_NOT = frozenset({"no", "not", "without", "don't", "doesn't"})
 
 def doubt(question: Question, plan: Plan, model: SemanticModel) -> str:
     """Why the plan cannot be the whole question, or an empty string."""
-    for check in (_mentions, _numbers, _comparisons, _negations, _aggregates, _rankings):
+    for check in (_agents, _mentions, _numbers, _comparisons, _negations, _aggregates, _rankings):
         problem = check(question, plan, model)
         if problem:
             return problem
+    return ""
+
+
+def _agents(question: Question, plan: Plan, model: SemanticModel) -> str:
+    """`which proteins does LRRK2 bind`: what is matched as a target is the one that acts."""
+    for chunk in question.chunked.mentions:
+        before = question.lows[chunk.first - 1] if chunk.first else ""
+        verb = next((one for one in question.chunked.of("attribute") if 0 <= one.first - chunk.last <= 1), None)
+        if before in ("does", "do", "did") and verb is not None:
+            entities = {model.attributes[name].entity for name in verb.names("attribute")}
+            if chunk.linked.entity in entities:
+                return f"The tables say what acts on {chunk.text}, not what {chunk.text} acts on."
     return ""
 
 

@@ -72,7 +72,7 @@ class Outputs:
     def _groups(self) -> dict[str, Any]:
         key = self.shape.group or self.shape.entity
         groups = (SelectItem(column=key, source=self.source),)
-        self._leave_out_missing(key)
+        self._leave_out_missing(key, unknown=self.shape.intent == "rank")
         having = tuple(
             Filter(target="n", op=one.op, values=tuple(int(value) for value in one.values), words=one.words)
             for one in self.question.numbers.comparisons
@@ -91,13 +91,14 @@ class Outputs:
             "limit": self.shape.limit,
         }
 
-    def _leave_out_missing(self, key: str) -> None:
-        """Groups are of what is recorded: NULL and its stand-ins are no group."""
+    def _leave_out_missing(self, key: str, *, unknown: bool = True) -> None:
+        """What stands for "not recorded" is no value; `unknown`: neither is NULL, which groups count apart."""
         column = self._plain(key)
         if column is None:
             return
         role = self.model.role(column)
-        self.filters.append(Filter(target=column, op="not_null"))
+        if unknown:
+            self.filters.append(Filter(target=column, op="not_null"))
         if role is not None:
             self.filters += [Filter(target=column, op="!=", values=(value,)) for value in role.missing]
 
@@ -231,7 +232,7 @@ class Outputs:
             left = aliases[join.left]
             if not any(item.column == join.entity and item.source == left.alias for item in items):
                 shown = self._shown(left, join.entity)
-                asked = {item.column for item in items if item.source == left.alias}
+                asked = {item.column for item in items if item.source == left.alias and not self._is_list(left, shown)}
                 if shown not in asked | {self._shown(left, name) for name in asked}:
                     items.append(SelectItem(column=join.entity, source=left.alias))
             if aliases[join.right].family == self.part.family:
@@ -242,6 +243,11 @@ class Outputs:
                     if not self._has(items, measure, part.alias)
                 ]
         return items
+
+    def _is_list(self, part: Part, role: str) -> bool:
+        """Whether a column holds several values of an entity, of which the join met one."""
+        recipes = [spec.match.get(part.family) for spec in self.model.entities.values()]
+        return any(recipe and recipe.how in ("item", "listed") and recipe.shown == role for recipe in recipes)
 
     def _shown(self, part: Part, entity: str) -> str:
         spec = self.model.entities.get(entity)

@@ -217,10 +217,10 @@ class PartReader:
             role = self.rules[name].role
             if role in stated and self.rules[name].kind == "threshold" and "complement" not in found:
                 uses.append(ConventionUse(rule=name, mode="stated", words=next(iter(found.values()))))
-            elif "waive" in found:
-                uses.append(ConventionUse(rule=name, mode="waived", words=found["waive"]))
             elif "complement" in found:
                 uses.append(ConventionUse(rule=name, mode="complement", words=found["complement"]))
+            elif "waive" in found:
+                uses.append(ConventionUse(rule=name, mode="waived", words=found["waive"]))
             elif "imply" in found:
                 uses.append(ConventionUse(rule=name, mode="implied", words=found["imply"]))
             elif "weak_waive" in found:

@@ -115,6 +115,11 @@ class Reader:
         return f"{mention.text} is not in the {label}. {entity.missing}".strip()
 
     def _not_understood(self, question: Question) -> str:
+        lows = question.lows
+        asked = next((index for index, low in enumerate(lows) if low in ("which", "what", "whose")), None)
+        following = question.chunked.tokens[asked + 1] if asked is not None and asked + 1 < len(lows) else None
+        if following is not None and following.low in self.vocabulary.people:
+            return f"The tables hold nothing on {following.text}."
         unknown = question.chunked.unknown
         if not unknown:
             return ""

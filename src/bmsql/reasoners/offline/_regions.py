@@ -11,7 +11,8 @@ _SCALED = r"([\d,]+(?:\.\d+)?)\s?(bp|kb|kbp|mb|mbp)?"
 _RANGE = re.compile(rf"{_CHROMOSOME}{_NAME}\s?:\s?{_SCALED}\s?(?:-|to|\.\.)\s?{_SCALED}", re.IGNORECASE)
 _POINT = re.compile(rf"{_CHROMOSOME}{_NAME}\s?:\s?{_SCALED}", re.IGNORECASE)
 _WORDS = re.compile(
-    rf"{_CHROMOSOME}{_NAME},?\s(?:at\s|between\s|from\s|positions?\s|in\s|within\s|bp\s|base\spairs?\s|the\s|region\s)+{_SCALED}"
+    rf"{_CHROMOSOME}{_NAME},?\s"
+    rf"(?:at\s|between\s|from\s|positions?\s|in\s|within\s|bp\s|base\spairs?\s|the\s|region\s)+{_SCALED}"
     rf"\s?(?:-|to|and|\.\.)\s?{_SCALED}",
     re.IGNORECASE,
 )
@@ -21,7 +22,7 @@ _REVERSED = re.compile(
     re.IGNORECASE,
 )
 _WINDOW = re.compile(
-    r"(?:within|in|inside|closer than|no further than|no farther than|no more than|at most|less than|under|\+/-|\u00b1)?"
+    r"(?:within|in|inside|closer than|no (?:further|farther|more) than|at most|less than|under|\+/-|\u00b1)?"
     r"\s?(?:a\s)?([\d,.]+)\s?(bp|kb|kbp|mb|mbp|kilobases?|megabases?)\b",
     re.IGNORECASE,
 )

@@ -108,7 +108,7 @@ class _ShapeReader:
 
     def ranked_by_measure(self) -> Shape | None:
         found = self.ranking
-        if found is None or (self.group and not self.counts):
+        if found is None or (self.group and not self.counts) or self._names_subject():
             return None
         if self.question.has("most", "fewest") and not found.own:
             return None
@@ -257,14 +257,16 @@ class _ShapeReader:
 def asked_attributes(question: Question, family: str, model: SemanticModel) -> tuple[str, ...]:
     """Attributes of this family that are asked for rather than compared with a number."""
     compared = {id(one.attribute) for one in question.numbers.comparisons if one.attribute}
-    names: list[str] = []
+    named: dict[str, bool] = {}
     for chunk in question.chunked.chunks:
         if id(chunk) in compared or question.is_compared(chunk):
             continue
-        shown = next((name for name in chunk.names("attribute") if family in model.attributes[name].show), "")
-        if shown and shown not in names:
-            names.append(shown)
-    return tuple(names)
+        senses = [one for one in chunk.senses if one.kind == "attribute" and family in model.attributes[one.name].show]
+        if senses:
+            named[senses[0].name] = named.get(senses[0].name, False) or senses[0].mode != "cue"
+    # Everyday words, as in "what is the ...", ask for something only where nothing else does.
+    said = tuple(name for name, plainly in named.items() if plainly)
+    return said or tuple(named)
 
 
 def entity_of(chunk: Chunk, family: str, model: SemanticModel) -> str:

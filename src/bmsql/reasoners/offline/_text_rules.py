@@ -107,7 +107,7 @@ def _apart(ctx: Context) -> list[str]:
                 figures = [word for word in said.split() if word.isdigit()]
                 if len(figures) == 2 and int(figures[0]) <= int(figures[1]) == predicate.record.rows_without:
                     column = ctx.model.column(ctx.main.table, predicate.rule.role) or ctx.label(predicate.rule.role)
-                    what = label if label != _NOT_RECORDED else f"{column} is not recorded"
+                    what = capital(label) if label != _NOT_RECORDED else f"{column} is not recorded"
                     found.append(f"{what} for {figures[0]} of {figures[1]}, counted apart.")
     return distinct(found)
 

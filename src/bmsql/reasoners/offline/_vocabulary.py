@@ -155,7 +155,8 @@ class Vocabulary:
         lexicon = english()
         self.model = model
         self.main, self.rules, self.hints = Phrases(), Phrases(form=stem), Phrases()
-        self.filler = frozenset(lexicon["filler"].split())
+        self.people = frozenset(lexicon["people"])
+        self.filler = frozenset(lexicon["filler"].split()) | self.people
         self.number_words: dict[str, int] = lexicon["number_words"]
         self.hostile = tuple(frozenset(group) for group in lexicon["hostile"])
         self._add_model(model)
@@ -194,7 +195,7 @@ class Vocabulary:
         for intent, phrases in lexicon.items():
             if intent in ("chatter", "abuse"):
                 self._add_all(phrases, Sense(intent, intent))
-            elif isinstance(phrases, list) and intent != "hostile":
+            elif isinstance(phrases, list) and intent not in ("hostile", "people"):
                 self._add_all(phrases, Sense("english", intent))
 
     def _add_all(self, phrases: Iterable[str], sense: Sense) -> None:

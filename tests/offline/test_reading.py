@@ -1,0 +1,111 @@
+"""What the reader makes of a question's parts: words, numbers, places, tables, and what it will not answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from bmsql import Agent
+from bmsql.errors import QuestionError
+from bmsql.reasoners.offline._tokens import clean, number, tokenise
+from bmsql.types import Plan
+from tests.offline.embedded import TABLES
+
+CASES = Path(__file__).parent / "cases"
+PREFIXES = {"number": "N:", "stop": "S:", "sign": "G:", "word": ""}
+
+
+def cases(name: str) -> Any:
+    return yaml.safe_load((CASES / f"{name}.yaml").read_text(encoding="utf-8"))
+
+
+def answered(agent: Agent, question: str) -> Plan:
+    plan = agent.plan(question)
+    assert plan.answerable, plan.problem
+    assert plan.clarification is None, plan.clarification
+    return plan
+
+
+@pytest.mark.parametrize("case", cases("tokens"), ids=lambda case: repr(case["text"]))
+def test_tokens(case: dict[str, Any]) -> None:
+    text = clean(case["text"])
+    tokens = tokenise(text)
+    assert [PREFIXES[token.kind] + token.low for token in tokens] == case["tokens"]
+    assert all(text[token.start : token.end] == token.text for token in tokens)
+
+
+@pytest.mark.parametrize(("text", "value"), cases("numbers"))
+def test_numbers(text: str, value: float) -> None:
+    assert number(text) == pytest.approx(value, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("question", "role", "op", "values"),
+    [
+        pytest.param(group["q"].format(phrase), group["role"], op, values, id=f"{group['role']}: {phrase}")
+        for group in cases("comparisons")
+        for phrase, (op, *values) in group["phrases"].items()
+    ],
+)
+def test_comparisons(agent: Agent, question: str, role: str, op: str, values: list[float]) -> None:
+    found = [one for one in answered(agent, question).filters if one.target == role and one.op != "not_null"]
+    assert [(one.op, [float(value) for value in one.values]) for one in found] == [
+        (op, [pytest.approx(value) for value in values])
+    ]
+
+
+@pytest.mark.parametrize("case", cases("regions"), ids=lambda case: case["q"])
+def test_regions(agent: Agent, case: dict[str, Any]) -> None:
+    (found,) = (
+        one
+        for one in answered(agent, case["q"]).filters
+        if one.op == "region" or one.target.startswith("gwas.chromosome")
+    )
+    if "region" in case:
+        assert (found.target, found.op, list(found.values)) == ("region", "region", case["region"])
+    else:
+        role = f"gwas.chromosome_{case.get('build', '38')}"
+        assert (found.target, found.op, list(found.values)) == (role, "=", case["chromosomes"])
+
+
+def test_a_build_that_is_not_named_is_said(agent: Agent) -> None:
+    notes = " ".join(answered(agent, "PD SNPs in chr4:90,000,000-91,000,000").notes)
+    assert "GRCh38" in notes
+    assert answered(agent, "PD SNPs in chr4:90,000,000-91,000,000 (hg38)").notes == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "reason"), [(question, reason) for reason, group in cases("refused").items() for question in group]
+)
+def test_refused(agent: Agent, question: str, reason: str) -> None:
+    plan = agent.plan(question)
+    assert not plan.answerable
+    assert reason in plan.problem
+
+
+@pytest.mark.parametrize("case", cases("doubts"), ids=lambda case: case["q"])
+def test_doubts(agent: Agent, case: dict[str, Any]) -> None:
+    plan = agent.plan(case["q"])
+    assert not plan.answerable, plan
+    assert plan.problem
+    assert case["says"] in plan.problem
+
+
+@pytest.mark.parametrize("case", cases("families"), ids=lambda case: case["q"])
+def test_families(agent: Agent, case: dict[str, Any]) -> None:
+    plan = answered(agent, case["q"])
+    assert [source.table for source in plan.sources] == [TABLES[short] for short in case["tables"]]
+
+
+@pytest.mark.parametrize("question", ["", "   ", "\n\t", "\0", "x" * 5000, "caf\udce9"])
+def test_no_question(agent: Agent, question: str) -> None:
+    with pytest.raises(QuestionError):
+        agent.plan(question)
+
+
+def test_the_same_question_gives_the_same_plan(agent: Agent) -> None:
+    question = "Which approved antibodies target genes at a significant PD locus?"
+    assert agent.plan(question) == agent.plan(question)
