@@ -1,6 +1,6 @@
 """Time to link the names in a question to stored values, and to build and load the index of values.
 
-    python benchmarks/bench_linking.py [--repeat N]
+python benchmarks/bench_linking.py [--repeat N]
 """
 
 from __future__ import annotations
@@ -46,9 +46,10 @@ def main() -> None:
             linker.link(question)
             seconds.append(time.perf_counter() - started)
     seconds.sort()
+    median, p95 = statistics.median(seconds) * 1000, seconds[int(0.95 * len(seconds))] * 1000
 
     print(f"{len(questions)} questions, linked {max(1, options.repeat)} times; milliseconds")
-    print(f"link a question     median {statistics.median(seconds) * 1000:.2f}, p95 {seconds[int(0.95 * len(seconds))] * 1000:.2f}")
+    print(f"link a question     median {median:.2f}, p95 {p95:.2f}")
     print(f"first question      {first * 1000:.1f}")
     print(f"index               built and stored {built * 1000:.0f}, loaded {loaded * 1000:.0f}")
 

@@ -3,7 +3,7 @@
 The agent is made and warmed up first. Prints the median and the 95th percentile per question and per
 node of the graph (a question enters some nodes twice; their times are added).
 
-    python benchmarks/bench_question.py [--repeat N]
+python benchmarks/bench_question.py [--repeat N]
 """
 
 from __future__ import annotations

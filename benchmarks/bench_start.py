@@ -3,7 +3,7 @@
 Each figure is the best of several fresh processes. Our share of `bmsql ask` is what remains when all
 modules that it loads have been imported before: opening the knowledge base, planning, queries, the answer, printing.
 
-    python benchmarks/bench_start.py [--repeat N]
+python benchmarks/bench_start.py [--repeat N]
 """
 
 from __future__ import annotations
@@ -48,9 +48,7 @@ IMPORT = "import time; started = time.perf_counter(); import bmsql; print(time.p
 
 def output(*arguments: str, given: str = "") -> str:
     """What a fresh Python process prints."""
-    return subprocess.run(
-        [sys.executable, *arguments], input=given, capture_output=True, text=True, check=True
-    ).stdout
+    return subprocess.run([sys.executable, *arguments], input=given, capture_output=True, text=True, check=True).stdout
 
 
 def wall(*arguments: str) -> float:

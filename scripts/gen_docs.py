@@ -80,11 +80,11 @@ def main(arguments: list[str] | None = None) -> int:
         except ValueError as error:
             print(f"{page.relative_to(ROOT).as_posix()}: {error}", file=sys.stderr)
             return 1
-    for name in generated:
+    for name, content in generated.items():
         if "." in name:
             file = ROOT / "docs" / name
             texts[file] = file.read_text(encoding="utf-8") if file.exists() else ""
-            fresh[file] = generated[name].strip("\n") + "\n"
+            fresh[file] = content.strip("\n") + "\n"
 
     stale = 0
     for page, new in fresh.items():

@@ -81,7 +81,9 @@ def main(arguments: list[str] | None = None) -> int:
             continue
         stale += 1
         if options.check:
-            sys.stderr.writelines(difflib.unified_diff(old.splitlines(True), new.splitlines(True), path.name, "executed"))
+            sys.stderr.writelines(
+                difflib.unified_diff(old.splitlines(True), new.splitlines(True), path.name, "executed")
+            )
         else:
             path.write_text(new, encoding="utf-8")
             print(f"wrote {path.name}")

@@ -11,17 +11,17 @@ from typing import Any
 from docs_parts.markdown import block, summary, table
 
 _MODULES = (
-    "bmsql.agent",
     "bmsql.types",
     "bmsql.errors",
     "bmsql.semantic",
+    "bmsql.sql",
     "bmsql.conventions",
     "bmsql.linking",
     "bmsql.planning",
-    "bmsql.sql",
     "bmsql.backends",
     "bmsql.reasoners",
     "bmsql.graph",
+    "bmsql.agent",
     "bmsql.testing",
 )
 # Annotations are kept as text, in quotes.

@@ -19,8 +19,8 @@ def kb_size() -> str:
     largest = max(manifest.tables, key=lambda table: table.rows)
     size = sum(len((files("bmsql.data") / "facts" / table.file).read_bytes()) for table in manifest.tables)
     return (
-        f"It holds {rows:,} rows in {len(manifest.tables)} tables ({size / 1e6:.1f} MB inside the package). Queries name "
-        f"them as `` `{manifest.project}.{manifest.dataset}.TABLE` ``; the bare table name is completed."
+        f"It holds {rows:,} rows in {len(manifest.tables)} tables ({size / 1e6:.1f} MB inside the package). "
+        f"Queries name them as `` `{manifest.project}.{manifest.dataset}.TABLE` ``; the bare table name is completed."
         f" The largest table is `{largest.name}`, with {largest.rows:,} rows."
     )
 

@@ -13,7 +13,14 @@ from pydantic.fields import FieldInfo
 
 from docs_parts.markdown import summary, table
 
-_PLAIN = {str: "text", bool: "true or false", int: "whole number", float: "number", type(None): "none", Any: "any value"}
+_PLAIN = {
+    str: "text",
+    bool: "true or false",
+    int: "whole number",
+    float: "number",
+    type(None): "none",
+    Any: "any value",
+}
 
 
 @cache

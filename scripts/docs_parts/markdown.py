@@ -37,6 +37,8 @@ def block(language: str, text: str) -> str:
 @contextmanager
 def plain_environment() -> Iterator[None]:
     """The environment without settings that would change what bmsql does or shows."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("BMSQL_") or name.startswith(_KEPT)}
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith("BMSQL_") or name.startswith(_KEPT)
+    }
     with mock.patch.dict(os.environ, {**kept, "NO_COLOR": "1", "COLUMNS": "100"}, clear=True):
         yield

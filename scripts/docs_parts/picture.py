@@ -35,13 +35,14 @@ def graph_picture() -> str:
     order = _order(labels, edges)
     row = {node: place for place, node in enumerate(order)}
     height = _STEP * len(order) + 20
+    size = f'width="{_MIDDLE * 8 // 5}" viewBox="0 0 {2 * _MIDDLE} {height}"'
+    font = 'font-family="ui-sans-serif, system-ui, sans-serif" font-size="15"'
+    tip = 'viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"'
     drawn = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_MIDDLE * 8 // 5}" viewBox="0 0 {2 * _MIDDLE} {height}" role="img" '
-        'font-family="ui-sans-serif, system-ui, sans-serif" font-size="15">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" {font}>',
         "<title>The graph of bmsql: its nodes, and the routes between them</title>",
         f'<rect width="{2 * _MIDDLE}" height="{height}" rx="8" fill="#ffffff"/>',
-        '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
-        '<path d="M0 0 8 4 0 8z" fill="#455a64"/></marker></defs>',
+        f'<defs><marker id="tip" {tip}><path d="M0 0 8 4 0 8z" fill="#455a64"/></marker></defs>',
         '<g fill="none" stroke="#455a64" stroke-width="1.5" marker-end="url(#tip)">',
         *(_edge(row[source], row[target], solid) for source, target, solid in edges),
         "</g>",
@@ -52,7 +53,7 @@ def graph_picture() -> str:
 
 
 def _order(labels: dict[str, tuple[str, bool]], edges: list[tuple[str, str, bool]]) -> list[str]:
-    """The nodes along the longest way of the usual routes; `validate` and `execute` stand where first met."""
+    """The question, the nodes in the order of the graph, the answer."""
     from bmsql.graph._build import NODES
 
     ends = [node for node in labels if node not in NODES]
@@ -82,11 +83,13 @@ def _edge(source: int, target: int, solid: bool) -> str:
         path = f"M{_MIDDLE} {_y(source) + half} V{_y(target) - half - 1}"
     elif target == source:
         edge = _MIDDLE - _WIDTH // 2
-        path = f"M{edge} {_y(source) - 9} C{edge - 40} {_y(source) - 22} {edge - 40} {_y(source) + 22} {edge - 1} {_y(source) + 9}"
+        y = _y(source)
+        path = f"M{edge} {y - 9} C{edge - 40} {y - 22} {edge - 40} {y + 22} {edge - 1} {y + 9}"
     else:
         side = 1 if target > source else -1
         edge = _MIDDLE + side * _WIDTH // 2
         bend = edge + side * (22 + 27 * abs(target - source))
         down = 6 if target > source else -6
-        path = f"M{edge} {_y(source) + down} C{bend} {_y(source) + down} {bend} {_y(target) - down} {edge + side} {_y(target) - down}"
+        start, end = _y(source) + down, _y(target) - down
+        path = f"M{edge} {start} C{bend} {start} {bend} {end} {edge + side} {end}"
     return f'<path d="{path}"{style}/>'

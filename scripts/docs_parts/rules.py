@@ -24,7 +24,11 @@ def _entries() -> dict[str, dict[str, Any]]:
 def rule_table() -> str:
     """The rules at a glance."""
     rows = [
-        (f"[`{entry['name']}`](#{entry['name']})", f"`{entry['condition']}`" if entry["condition"] else "-", entry["title"])
+        (
+            f"[`{entry['name']}`](#{entry['name']})",
+            f"`{entry['condition']}`" if entry["condition"] else "-",
+            entry["title"],
+        )
         for entry in _entries().values()
     ]
     return table(("Rule", "Condition on a role", "In words"), rows)

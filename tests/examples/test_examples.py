@@ -23,7 +23,12 @@ BENCHMARKS = sorted((ROOT / "benchmarks").glob("bench_*.py"))
 def run(*arguments: str, folder: Path) -> str:
     """What a fresh Python process prints, started in a folder that is not the checkout."""
     done = subprocess.run(
-        [sys.executable, *arguments], cwd=folder, env=os.environ | {"NO_COLOR": "1"}, capture_output=True, text=True, timeout=240
+        [sys.executable, *arguments],
+        cwd=folder,
+        env=os.environ | {"NO_COLOR": "1"},
+        capture_output=True,
+        text=True,
+        timeout=240,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

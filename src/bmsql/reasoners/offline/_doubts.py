@@ -109,7 +109,10 @@ def _negations(question: Question, plan: Plan, model: SemanticModel) -> str:
     complement = any(use.mode == "complement" for use in plan.conventions)
     false_tests = any(one.values == (False,) for one in plan.filters)
     waived = any(use.mode == "waived" for use in plan.conventions)
+    compared = {index for one in question.numbers.comparisons for index in range(one.first, one.last)}
     for chunk in question.chunked.english("not", "but_not"):
+        if chunk.first in compared:
+            continue  # `no more than`
         if any(rule.first < chunk.last and chunk.first < rule.last for rule in question.chunked.rules):
             continue
         if anti or false_tests or complement or _inside(chunk, question.chunked.chunks, longer=True):
