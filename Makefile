@@ -28,7 +28,7 @@ help: ## list the targets
 	@echo '  variables       Q="..." ARGS="..." PYTHON=python3.12 UV=1'
 
 ask: asked $(RUN) ## answer a question: make ask Q="..." [ARGS=--json]
-	@$(PY) -m bmsql ask $(ARGS) -- "$$Q"
+	@$(PY) -m bmsql ask $(ARGS) -- "$$Q" || [ $$? -eq 3 ] # 3: it abstained, and said why
 
 asked:
 	@test -n "$$Q" || { echo 'usage: make ask Q="Which SNPs near BIN1 are significant for Alzheimer'"'"'s disease?" [ARGS=--json]' >&2; exit 2; }

@@ -48,7 +48,7 @@ def test_what_cannot_be_opened_says_why(tmp_path: Path, sample_file: Path) -> No
 def test_a_damaged_block_is_an_execution_error(tmp_path: Path, sample_file: Path, query: Query) -> None:
     content = bytearray(sample_file.read_bytes())
     start = content.index(b"alpha")
-    content[start : start + 3] = b"XXX"
+    content[start : start + 3] = b"\x00\xff\x00"
     damaged = tmp_path / "damaged.duckdb"
     damaged.write_bytes(content)
     with pytest.raises((BackendUnavailableError, ExecutionError), match=r"(?i)corrupt|checksum"):

@@ -97,6 +97,7 @@ def lists(draw: st.DrawFn) -> Plan:
         select=tuple(SelectItem(column=name) for name in select),
         filters=draw(filters),
         order=order,
+        distinct=draw(st.booleans()),
         limit=draw(limits),
         limit_per=draw(st.sampled_from(("", "", "find.road", *(("source",) if len(tables) > 1 else ())))),
     )

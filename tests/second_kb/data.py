@@ -108,7 +108,7 @@ def _loans() -> list[tuple[Any, ...]]:
         (
             f"lo_{number}",
             _number(1 + (number * 17) % 60),
-            _INSTITUTES[(number * number) % 4 if number % 3 else 2],
+            _INSTITUTES[(number * 7 // 3) % 4],
             2005 + (number * 3) % 20,
             1 + (number * 7) % 12,
             _PURPOSES[number % 5],

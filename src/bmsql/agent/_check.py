@@ -12,7 +12,8 @@ class CheckReport(Frozen):
 
     valid: whether the SQL would run. sql: as it would be run, with the fixes made, formatted; the
     text as given when it is not valid. problems: why it is not. refined: with the conventions that the
-    question implies, empty when they change nothing. conventions, warnings: what they did.
+    question implies, empty when they change nothing. conventions, warnings: what they did. With a
+    question, its tables, counting, order and limit are checked too: see `bmsql.conventions.fit_to_plan`.
     """
 
     valid: bool
@@ -31,12 +32,14 @@ class CheckReport(Frozen):
 def check_sql(sql: str, plan: Plan | None, deps: Dependencies) -> CheckReport:
     """The report on `sql`; with `plan`, also what the conventions of that plan make of it."""
     verdict = deps.validate(sql)
+    if plan is not None and not isinstance(verdict, Rejected):
+        verdict = deps.fit(verdict, plan)
     if isinstance(verdict, Rejected):
         return CheckReport(valid=False, sql=verdict.sql, problems=verdict.problems, fixes=verdict.fixes)
     report = CheckReport(valid=True, sql=format_sql(verdict.sql), tables=verdict.tables, fixes=verdict.fixes)
     if plan is None:
         return report
-    applied = deps.rules.apply(parse(verdict.sql), deps.model, plan.conventions)
+    applied = deps.rules.apply_plan(parse(verdict.sql), deps.model, plan)
     return report.model_copy(
         update={
             "refined": format_sql(applied.tree) if applied.changed else "",

@@ -3,6 +3,7 @@
 from bmsql.conventions._apply import Applied
 from bmsql.conventions._book import RuleBook
 from bmsql.conventions._catalogue import catalogue
+from bmsql.conventions._fit import Fitted, fit_to_plan
 from bmsql.conventions._ladder import Ladder, Step
 from bmsql.conventions._load import load_rules
 from bmsql.conventions._schema import PROFILES, Comparison, Mistaken, NotRecorded, Rule, RuleFile, RuleWording, Trigger
@@ -11,6 +12,7 @@ __all__ = [
     "PROFILES",
     "Applied",
     "Comparison",
+    "Fitted",
     "Ladder",
     "Mistaken",
     "NotRecorded",
@@ -21,5 +23,6 @@ __all__ = [
     "Step",
     "Trigger",
     "catalogue",
+    "fit_to_plan",
     "load_rules",
 ]

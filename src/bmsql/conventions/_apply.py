@@ -42,11 +42,13 @@ class Application:
         *,
         qualified: bool | None = None,
         sources: Mapping[str, str] | None = None,
+        values: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         self.rules = rules
         self.profile = profile
         self.work = Work(tree.copy(), model, qualified)
         self.aliases = {alias.lower(): table for alias, table in (sources or {}).items()}
+        self.values = {alias.lower(): {text.lower() for text in texts} for alias, texts in (values or {}).items()}
         self.records: list[ConventionRecord] = []
         self.warnings: list[str] = []
 
@@ -113,7 +115,20 @@ class Application:
         if not found:
             table = self.aliases.get(name, source).rpartition(".")[2].lower()
             found = [base for base in bases if base.table.lower() == table]
+            if len(found) > 1 and (told := self.values.get(name)):
+                found = [base for base in found if self._speaks_of(base, told)] or found
         return found or (bases if alone else [])
+
+    def _speaks_of(self, base: Source, values: set[str]) -> bool:
+        """Whether a condition on this use of a table names one of the values."""
+        for literal in base.scope.select.find_all(exp.Literal):
+            if literal.name.lower() not in values or literal.find_ancestor(exp.Select) is not base.scope.select:
+                continue
+            condition = literal.find_ancestor(exp.Predicate)
+            columns = condition.find_all(exp.Column) if condition is not None else ()
+            if any(self.work.scopes.find(base.scope, column) is base for column in columns):
+                return True
+        return False
 
     def _demand(self, rule: Rule, use: ConventionUse, base: Source, uses: Sequence[ConventionUse]) -> Demand:
         stated = any(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bmsql.conventions._schema import Profile, Rule, Trigger
 from bmsql.semantic import SemanticModel
-from bmsql.types import ConventionRecord, ConventionUse
+from bmsql.types import ConventionRecord, ConventionUse, Plan
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -45,16 +45,36 @@ class RuleBook:
         *,
         qualified: bool | None = None,
         sources: Mapping[str, str] | None = None,
+        values: Mapping[str, Sequence[str]] | None = None,
     ) -> Applied:
         """Make `tree` keep to the conventions that `uses` imply; the evidence key and limit always.
 
         The input is left as it is, and applying twice changes nothing more. `qualified` says whether
         added columns carry their alias (None: as the query does); `sources` gives the tables of the
-        plan's aliases, for queries that use others. Uses of rules that are not in this book are ignored.
+        plan's aliases, for queries that use others, and `values` the texts that conditions on those aliases
+        name, which tell two uses of one table apart. Uses of rules that are not in this book are ignored.
         """
         from bmsql.conventions._apply import Application
 
-        return Application(self._rules, self.profile, tree, model, qualified=qualified, sources=sources).run(uses)
+        application = Application(
+            self._rules, self.profile, tree, model, qualified=qualified, sources=sources, values=values
+        )
+        return application.run(uses)
+
+    def apply_plan(self, tree: exp.Query, model: SemanticModel, plan: Plan) -> Applied:
+        """As `apply`, with what a plan implies and what it says about its sources."""
+        aliases = {source.alias: source.table for source in plan.sources}
+        values = {
+            source.alias: [
+                text
+                for filter_ in plan.filters
+                if filter_.source == source.alias
+                for text in filter_.values
+                if isinstance(text, str)
+            ]
+            for source in plan.sources
+        }
+        return self.apply(tree, model, plan.conventions, sources=aliases, values=values)
 
     def ladder(self, tree: exp.Query, model: SemanticModel, records: Sequence[ConventionRecord]) -> exp.Query | None:
         """One query that counts the rows without each applied rule, without all, and with all.

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from bmsql.conventions import fit_to_plan
 from bmsql.errors import (
     BackendError,
     BackendUnavailableError,
@@ -16,8 +17,8 @@ from bmsql.errors import (
     UnsupportedSqlError,
 )
 from bmsql.graph._budgets import Budgets
-from bmsql.sql import Policy, validate
-from bmsql.types import ExecutionFailed, Limits, QueryResult, Rejected, ValidatedQuery
+from bmsql.sql import Policy, format_sql, parse, validate
+from bmsql.types import ExecutionFailed, Limits, Plan, QueryResult, Rejected, ValidatedQuery
 
 if TYPE_CHECKING:
     from bmsql.backends import Backend
@@ -58,6 +59,22 @@ class Dependencies:
     def validate(self, sql: str) -> ValidatedQuery | Rejected:
         """The verdict on a text; the same text is not checked twice."""
         return self._validator(sql)
+
+    def fit(self, query: ValidatedQuery, plan: Plan) -> ValidatedQuery | Rejected:
+        """Hold a validated draft against the plan: tables, counting, order and limit.
+
+        Repairs are validated again and join the fixes of the query; what cannot be repaired rejects it.
+        """
+        fitted = fit_to_plan(parse(query.sql), plan, self.model)
+        if fitted.problems:
+            return Rejected(sql=query.sql, problems=fitted.problems, fixes=query.fixes)
+        if not fitted.fixes:
+            return query
+        match self.validate(format_sql(fitted.tree)):
+            case ValidatedQuery() as repaired:
+                return repaired.model_copy(update={"fixes": (*query.fixes, *fitted.fixes, *repaired.fixes)})
+            case Rejected() as rejected:
+                return rejected.model_copy(update={"fixes": (*query.fixes, *fitted.fixes)})
 
     def run(self, sql: str, cancel: threading.Event | None = None) -> QueryResult | Rejected | ExecutionFailed:
         """Validate and run a text within the limits.

@@ -75,8 +75,12 @@ def generate(state: GraphState, run: Run) -> Step:
 
 
 def validate(state: GraphState, run: Run) -> Step:
-    """Parse, guard, check names and types, repair what is certain."""
-    match run.deps.validate(state["sql"]):
+    """Parse, guard, check names and types, repair what is certain; hold a draft against the plan."""
+    verdict = run.deps.validate(state["sql"])
+    # What was compiled from the plan, or already held against it, says what the plan says.
+    if isinstance(verdict, ValidatedQuery) and state["stage"] == "general" and state["draft"].get("author") != "plan":
+        verdict = run.deps.fit(verdict, Plan.model_validate(state["plan"]))
+    match verdict:
         case ValidatedQuery() as query:
             detail: Data = {"stage": state["stage"]}
             if query.fixes:
@@ -112,8 +116,7 @@ def inject_thresholds(state: GraphState, run: Run) -> Step:
     """The implied conventions, written into the syntax tree of the validated query."""
     deps = run.deps
     made = Plan.model_validate(state["plan"])
-    aliases = {source.alias: source.table for source in made.sources}
-    applied = deps.rules.apply(parse(state["sql"]), deps.model, made.conventions, sources=aliases)
+    applied = deps.rules.apply_plan(parse(state["sql"]), deps.model, made)
     update: Data = {
         "records": [pack(record) for record in applied.records],
         "warnings": [*state.get("warnings", []), *applied.warnings],

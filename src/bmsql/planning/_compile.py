@@ -66,17 +66,20 @@ def _union(plan: Plan, model: SemanticModel, catalog: Catalog) -> exp.Query:
     if plan.limit_per == EACH_SOURCE:
         return tree
     for order in plan.order:
-        tree = tree.order_by(
-            _ordered(exp.column(_output_name(plan, model, order.column)), order.descending), copy=False
-        )
+        name = _output_name(plan, model, order.column, branches[0])
+        tree = tree.order_by(_ordered(exp.column(name), order.descending), copy=False)
     if plan.limit is None or plan.limit_per:
         return tree
     return tree.limit(plan.limit, copy=False)
 
 
-def _output_name(plan: Plan, model: SemanticModel, name: str) -> str:
-    bound = _bound(plan.sources[0], model, "")
-    return bound.alias(name) or bound.column_name(name) or name
+def _output_name(plan: Plan, model: SemanticModel, name: str, branch: exp.Query) -> str:
+    """What the first branch of a union, and so the union, calls a column: items have a name of their own."""
+    first = plan.sources[0]
+    items = [item for item in (*plan.group_by, *plan.select) if item.source in ("", first.alias)]
+    shown = {item.column: output.alias_or_name for item, output in zip(items, branch.selects, strict=False)}
+    bound = _bound(first, model, "")
+    return shown.get(name) or bound.alias(name) or bound.column_name(name) or name
 
 
 def _bound(source: Source, model: SemanticModel, qualifier: str) -> Bound:

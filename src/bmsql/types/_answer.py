@@ -91,3 +91,8 @@ class Answer(Frozen):
 
     def __str__(self) -> str:
         return self.text
+
+    def __repr__(self) -> str:
+        # The whole of it would fill screens and logs.
+        rows = "abstained" if self.abstained else f"{len(self.rows)} rows"
+        return f"Answer({self.text!r}, {rows})"

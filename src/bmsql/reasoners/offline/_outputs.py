@@ -127,6 +127,9 @@ class Outputs:
         if role and not self._has(fields["select"], role):
             fields["select"] = (*fields["select"], SelectItem(column=role, source=self.source))
         order = (Order(column=role, source=self.source, descending=descending),) if role else ()
+        key = self.model.evidence_key
+        if order and shape.limit and key and not fields["distinct"]:
+            order = (*order, Order(column=key, source=self.source))  # ties are cut the same way each time
         if shape.each:
             self._leave_out_missing(shape.each)
             select = fields["select"]

@@ -43,7 +43,9 @@ def _in_words_of_the_attribute(question: Question, family: str, model: SemanticM
             continue
         for name in chunk.names("attribute"):
             if family in model.attributes[name].measure:
-                return Ranking(name, text.startswith(_MOST_WORDS), own=True)
+                # "the most potent" of a measure whose best value is the smallest is the smallest.
+                least_is_most = model.attributes[name].low and text.startswith("most ")
+                return Ranking(name, text.startswith(_MOST_WORDS) and not least_is_most, own=True)
     return None
 
 

@@ -78,6 +78,9 @@ class Reader:
             problem = self._absent(chunk, families)
             if problem:
                 return problem
+        problem = self._other_sense(question)
+        if problem:
+            return problem
         if question.fit and question.fit.left_out:
             chunk = question.fit.left_out[0]
             return f"'{chunk.text}' cannot be answered together with the rest of the question: no table holds both."
@@ -86,6 +89,22 @@ class Reader:
             return (
                 f"Cytogenetic bands such as {found} are not in the data; name a gene, or a region with its positions."
             )
+        return ""
+
+    def _other_sense(self, question: Question) -> str:
+        """`genes associated with X`, where only drugs are known of X: association is about other tables."""
+        asked = question.asked()
+        if asked is None or not asked.names("noun"):
+            return ""
+        subjects = {self.model.families[family].subject for family in question.families}
+        if subjects & set(asked.names("noun")):
+            return ""
+        for rule in question.chunked.rules:
+            names = {sense.name for sense in rule.senses}
+            told = {family for name in names for family in self.rule_families.get(name, ())}
+            if names and names <= self.thresholds and not told & set(question.families):
+                labels = " and ".join(self.model.families[family].label for family in question.families)
+                return f"'{rule.text}' is not something that the {labels} tell."
         return ""
 
     def _absent(self, chunk: Chunk, families: tuple[str, ...]) -> str:

@@ -146,7 +146,7 @@ class _ShapeReader:
         if self.question.has("direction"):
             sign = attribute_of_numbers("sign", self.family, self.model)
             group = self.model.attributes[sign].measure[self.family] if sign else group
-        counted, count_rows = self._counted("")
+        counted, count_rows = self._counted(group)
         return Shape("group" if group else "count", self.entity, counted=counted, count_rows=count_rows, group=group)
 
     def best_of_each(self) -> Shape | None:

@@ -179,8 +179,8 @@ def _condition(ctx: Context, one: Filter, source: Source, template: str) -> str:
         case "bonferroni":
             return f"with {label} below {listed(values)} divided by the number of tests in the table"
         case "near":
-            distance, *names = (*values, "")
-            return f"within {distance} base pairs of those {_into(template or 'with {}', listed(names, word='or'))}"
+            distance, *names = values
+            return f"within {distance} base pairs of {listed(names, word='or')}"
 
 
 def _matched(ctx: Context, one: Filter, source: Source, template: str) -> str:

@@ -1,0 +1,94 @@
+"""The limit and the order of a draft against those that the question states."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from bmsql.conventions._default_limit import is_list, limit_of
+from bmsql.conventions._place import column_of
+from bmsql.conventions._scopes import Scope, Scopes
+from bmsql.semantic import SemanticModel
+from bmsql.types import Fix, Order, Plan, Problem
+
+
+def fit_order(tree: exp.Query, plan: Plan, model: SemanticModel) -> tuple[list[Fix], list[Problem]]:
+    """Give the number of rows that the question asks for, and the first ones by its order, in place."""
+    if not is_list(tree) or plan.limit_per:
+        return [], []
+    fixes: list[Fix] = []
+    if plan.limit is not None and plan.order and isinstance(tree, exp.Select):
+        fixes += _order(tree, plan.order[0], plan, model)
+    return [*fixes, *_limit(tree, plan, model)], []
+
+
+def _limit(tree: exp.Query, plan: Plan, model: SemanticModel) -> list[Fix]:
+    existing = limit_of(tree)
+    found = existing.expression.name if existing is not None else ""
+    if plan.limit is not None:
+        rows, why = plan.limit, f"the question asks for {plan.limit}"
+    elif found.isdigit() and int(found) < model.default_limit and plan.intent == "list":
+        rows, why = model.default_limit, "the question asks for no fewer rows"
+    else:
+        return []
+    if found == str(rows) or (existing is not None and not found.isdigit()):
+        return []
+    if existing is not None:
+        existing.set("expression", exp.Literal.number(rows))
+    else:
+        tree.set("limit", exp.Limit(expression=exp.Literal.number(rows)))
+    before = f"LIMIT {found}" if found else ""
+    return [Fix(code="limit", message=f"LIMIT {rows}: {why}.", before=before, after=f"LIMIT {rows}")]
+
+
+def _order(tree: exp.Select, wanted: Order, plan: Plan, model: SemanticModel) -> list[Fix]:
+    """The direction of the first sort key; the whole order where there is none."""
+    scopes = Scopes(tree, model)
+    scope = next(scope for scope in scopes.all if scope.select is tree)
+    order = tree.args.get("order")
+    if order is None:
+        key = _key(scopes, scope, wanted, plan)
+        if key is None:
+            return []
+        # NULL is no smallest value.
+        made = exp.Ordered(this=key, desc=wanted.descending, nulls_first=False)
+        tree.set("order", exp.Order(expressions=[made]))
+        text = tree.args["order"].sql("bigquery").strip()
+        return [Fix(code="order", message=f"{text}: the question asks for the first by it.", after=text)]
+    first = order.expressions[0]
+    if not _same(scopes, scope, first.this, wanted, plan) or bool(first.args.get("desc")) == wanted.descending:
+        return []
+    before = order.sql("bigquery").strip()
+    first.set("desc", wanted.descending)
+    first.set("nulls_first", False)
+    after = order.sql("bigquery").strip()
+    which = "largest" if wanted.descending else "smallest"
+    return [Fix(code="order", message=f"{after}: the question asks for the {which}.", before=before, after=after)]
+
+
+def _key(scopes: Scopes, scope: Scope, wanted: Order, plan: Plan) -> exp.Expr | None:
+    if plan.aggregate is not None and wanted.column == plan.aggregate.alias:
+        counted = [item for item in tree_items(scope) if item.find(exp.AggFunc)]
+        return exp.column(counted[0].alias) if len(counted) == 1 and counted[0].alias else None
+    for source in scope.sources:
+        column = scopes.model.column(source.table, wanted.column) if source.table else None
+        if column:
+            return column_of(scopes, source, column)
+    return None
+
+
+def tree_items(scope: Scope) -> list[exp.Expr]:
+    """The SELECT list."""
+    return list(scope.select.expressions)
+
+
+def _same(scopes: Scopes, scope: Scope, key: exp.Expr, wanted: Order, plan: Plan) -> bool:
+    """Whether a sort key is the plan's: the aggregate, or the column of the same role."""
+    if plan.aggregate is not None and wanted.column == plan.aggregate.alias:
+        if key.find(exp.AggFunc):
+            return True
+        named = [item for item in tree_items(scope) if item.alias_or_name.lower() == key.name.lower()]
+        return isinstance(key, exp.Column) and any(item.find(exp.AggFunc) for item in named)
+    if not isinstance(key, exp.Column):
+        return False
+    origins = scopes.origins(scope, key) or scopes.item_origins(scope, key.name)
+    return any(role == wanted.column and not extreme for _, role, extreme in origins)
