@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
+from benchmarks.mutations.gold import Gold
+
 from bmsql import Agent
 from bmsql.sql import format_sql, parse
 from bmsql.types import ConventionUse, ExecutionFailed, Plan, QueryResult, Rejected, ValidatedQuery
-
-from benchmarks.mutations.gold import Gold
 
 Verdict = Literal["repaired", "rejected", "wrong", "same"]
 

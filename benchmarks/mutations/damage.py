@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import sqlglot
-from sqlglot import exp
-
-from benchmarks.mutations. import aggregates, columns, dialect, syntax, tables, thresholds
+from benchmarks.mutations import aggregates, columns, dialect, syntax, tables, thresholds
 from benchmarks.mutations.gold import Gold
+from sqlglot import exp
 
 Damage = Callable[[exp.Query, str], Iterator[str]]
 

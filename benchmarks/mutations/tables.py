@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from sqlglot import exp
-
 from benchmarks.mutations.gold import TABLES
+from sqlglot import exp
 
 Damage = Callable[[exp.Query, str], Iterator[str]]
 

@@ -115,7 +115,7 @@ def _weaker_approval(node: exp.Expr) -> list[exp.Expr]:
     if node.this.name.lower() == "max_phase_for_ind" and isinstance(node, exp.EQ) and node.expression.name == "4":
         lower = [exp.GTE(this=node.this.copy(), expression=exp.Literal.number(value)) for value in ("1", "2", "3")]
         return [*lower, exp.EQ(this=node.this.copy(), expression=exp.Literal.number("3"))]
-    if node.this.name.lower() == "drugisapproved":
+    if node.this.name.lower() == "drugisapproved" and node.expression == exp.true():
         new = node.copy()
         new.this.set("this", exp.to_identifier("maxClinicalTrialPhase"))
         return [exp.GTE(this=new.this, expression=exp.Literal.number("3"))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from typing import Any
 
@@ -14,29 +15,6 @@ TABLES = {
     "DRY": "tests_dry_room",
     "LOAN": "loans",
 }
-# name, common names, family, life form, Red List, height (0: not recorded), pollinators, edible, habitat
-_SPECIES: list[tuple[Any, ...]] = [
-    ("Papaver rhoeas", "field poppy, corn poppy", "Papaveraceae", "Annual herb", "Least Concern", 60, "bumblebees; honeybees", None, "Meadow"),
-    ("Papaver alpinum", "dwarf poppy", "Papaveraceae", "Perennial herb", "Vulnerable", 15, "hoverflies", None, "Scree"),
-    ("Glaucium flavum", "horned poppy", "Papaveraceae", "Perennial herb", "Vulnerable", 80, "bumblebees; beetles", False, "Coast"),
-    ("Leontopodium nivale", "edelweiss", "Asteraceae", "Perennial herb", "Vulnerable", 20, "flies; beetles", None, "Scree"),
-    ("Arnica montana", "mountain arnica, wolfsbane", "Asteraceae", "Perennial herb", "Endangered", 50, "bumblebees; hoverflies; butterflies", False, "Meadow"),
-    ("Cichorium intybus", "chicory, blue sailors", "Asteraceae", "Perennial herb", "Least Concern", 120, "honeybees; bumblebees", True, "Meadow"),
-    ("Artemisia genipi", "black genipi", "Asteraceae", "Perennial herb", "Vulnerable", 15, "wind", True, "Scree"),
-    ("Trifolium pratense", "red clover", "Fabaceae", "Perennial herb", "Least Concern", 40, "bumblebees; butterflies", True, "Meadow"),
-    ("Lathyrus maritimus", "sea pea", "Fabaceae", "Perennial herb", "Endangered", 30, "bumblebees", True, "Coast"),
-    ("Genista tinctoria", "dyer's broom", "Fabaceae", "Shrub", "Least Concern", 90, "honeybees; bumblebees", False, "Meadow"),
-    ("Astragalus exscapus", "stemless milkvetch", "Fabaceae", "Perennial herb", "Critically Endangered", 10, "bumblebees", None, "Meadow"),
-    ("Fritillaria meleagris", "snake's head fritillary", "Liliaceae", "Bulb", "Endangered", 30, "bumblebees", False, "Wetland"),
-    ("Lilium martagon", "Turk's cap lily", "Liliaceae", "Bulb", "Least Concern", 130, "hawkmoths; butterflies", False, "Woodland"),
-    ("Tulipa sylvestris", "woodland tulip", "Liliaceae", "Bulb", "Vulnerable", 40, "beetles; flies", None, "Woodland"),
-    ("Ilex aquifolium", "holly", "Aquifoliaceae", "Tree", "Least Concern", 900, "honeybees", False, "Woodland"),
-    ("Sorbus aucuparia", "rowan, mountain ash", "Rosaceae", "Tree", "Least Concern", 1200, "flies; beetles; honeybees", True, "Woodland"),
-    ("Rosa gallica", "Gallic rose", "Rosaceae", "Shrub", "Endangered", 0, "bumblebees; beetles", True, "Woodland"),
-    ("Rubus chamaemorus", "cloudberry", "Rosaceae", "Perennial herb", "Least Concern", 25, "hoverflies; bumblebees", True, "Wetland"),
-    ("Drosera anglica", "great sundew", "Droseraceae", "Perennial herb", "Endangered", 0, "flies", None, "Wetland"),
-    ("Eryngium maritimum", "sea holly", "Apiaceae", "Perennial herb", "Critically Endangered", 50, "butterflies; hoverflies", True, "Coast"),
-]  # fmt: skip
 _COUNTRIES = ("Spain", "Italy", "Austria", "Norway", "Greece", "Austria", "Italy")
 _COLLECTORS = ("Ingrid Solberg", "Mateo Ferrer", "Chiara Bellini", "Jonas Huber")
 _INSTITUTES = ("Alpine Garden Graz", "Bergen Arboretum", "Marine Flora Trust", "Verona Plant Laboratory")
@@ -49,7 +27,8 @@ def build(path: Path) -> Path:
     with duckdb.connect(str(path)) as connection:
         connection.execute(
             "CREATE TABLE species (row_id VARCHAR, species_name VARCHAR, common_names VARCHAR, plant_family VARCHAR,"
-            " life_form VARCHAR, red_list VARCHAR, height_cm BIGINT, pollinators VARCHAR, edible BOOLEAN, habitat VARCHAR)"
+            " life_form VARCHAR, red_list VARCHAR, height_cm BIGINT, pollinators VARCHAR, edible BOOLEAN,"
+            " habitat VARCHAR)"
         )
         connection.execute(
             "CREATE TABLE accessions (row_id VARCHAR, accession_no VARCHAR, species_name VARCHAR, country VARCHAR,"
@@ -64,7 +43,7 @@ def build(path: Path) -> Path:
             "CREATE TABLE loans (row_id VARCHAR, accession_no VARCHAR, institute VARCHAR, year_sent BIGINT,"
             " packets BIGINT, purpose VARCHAR, store VARCHAR)"
         )
-        _fill(connection, "species", [(f"sp_{number}", *row) for number, row in enumerate(_SPECIES, 1)])
+        _fill(connection, "species", [(f"sp_{number}", *row) for number, row in enumerate(_species(), 1)])
         _fill(connection, "accessions", _accessions())
         _fill(connection, "tests_cold_store", _tests("cold", 70, 11))
         _fill(connection, "tests_dry_room", _tests("dry", 50, 29))
@@ -80,10 +59,17 @@ def _number(accession: int) -> str:
     return f"SB-{1000 + accession}"
 
 
+def _species() -> list[tuple[Any, ...]]:
+    with (Path(__file__).parent / "species.csv").open(encoding="utf-8", newline="") as file:
+        # An empty cell is not recorded.
+        return [tuple(cell or None for cell in row) for row in list(csv.reader(file))[1:]]
+
+
 def _accessions() -> list[tuple[Any, ...]]:
-    rows = []
+    rows: list[tuple[Any, ...]] = []
+    known = _species()
     for number in range(1, 81):
-        species = _SPECIES[(number * 7) % len(_SPECIES)]
+        species = known[(number * 7) % len(known)]
         year = 0 if number % 19 == 0 else 1978 + (number * 11) % 44
         altitude = 5 + (number * 3) % 20 if species[8] == "Coast" else 100 + (number * 263) % 2400
         seeds = 150 + (number * 997) % 9000
@@ -99,7 +85,9 @@ def _tests(store: str, count: int, step: int) -> list[tuple[Any, ...]]:
         germination = round(20 + (number * step * 3.7 + accession) % 80, 1)
         year, days = 1995 + (number * 5) % 30, 3 + (number * 13) % 40
         treatment = _TREATMENTS[number % 5]
-        rows.append((f"{store}_{number}", _number(accession), germination, year, 10 + 5 * (number % 4), days, treatment))
+        rows.append(
+            (f"{store}_{number}", _number(accession), germination, year, 10 + 5 * (number % 4), days, treatment)
+        )
     return rows
 
 

@@ -28,10 +28,58 @@ def fit_conditions(tree: exp.Query, plan: Plan, model: SemanticModel) -> tuple[l
         if not _is_stated(filter_, plan, model):
             continue
         bases = _bases(work, filter_, plan)
-        # A role that several uses of a table have: which of them is meant, the draft's author knows.
-        if len(bases) == 1:
-            fixes += _kept(work, filter_, bases[0])
-    return fixes, []
+        # Where several uses of a table could be the one source that is meant, the draft's author knows which.
+        for base in bases if not filter_.source or len(bases) == 1 else ():
+            fixes += _kept(work, filter_, base)
+    problems = [_unnamed(filter_, work) for filter_ in plan.filters if _is_dropped(filter_, work, plan)]
+    return (fixes, []) if not problems else ([], problems)
+
+
+def _is_dropped(filter_: Filter, work: Work, plan: Plan) -> bool:
+    """Whether the question names a thing that no condition of the draft speaks of, by column or by value."""
+    entity = work.model.entities.get(filter_.target)
+    if entity is None or filter_.op != "match" or filter_.negated or not filter_.values:
+        return False
+    texts = [str(value).lower() for value in filter_.values]
+    texts += [mention.text.lower() for mention in plan.mentions if mention.entity == filter_.target]
+    literals = [literal.name.lower() for literal in work.tree.find_all(exp.Literal)]
+    if any(text in literal for text in texts for literal in literals):
+        return False
+    read = {base.table for base in work.scopes.bases()}
+    if any(filter_.target in {*work.model.tables[table].about, *work.model.tables[table].covers} for table in read):
+        return False
+    names = {filter_.target, *(name for name, spec in work.model.entities.items() if filter_.target == spec.same_as)}
+    roles: set[str] = set()
+    for name in names:
+        for recipe in work.model.entities[name].match.values():
+            roles |= {*recipe.roles, *recipe.ids, *(role for build in recipe.builds.values() for role in build)}
+    for scope in work.scopes.all:
+        for column in scope.select.find_all(exp.Column):
+            if column.find_ancestor(exp.Where, exp.Join, exp.Having, exp.Qualify) is None:
+                continue
+            if column.find_ancestor(exp.Select) is scope.select and any(
+                role in roles for _, role, _ in work.scopes.origins(scope, column)
+            ):
+                return False
+    return True
+
+
+def _unnamed(filter_: Filter, work: Work) -> Problem:
+    entity = work.model.entities[filter_.target]
+    named = filter_.words or ", ".join(map(str, filter_.values))
+    columns = dict.fromkeys(
+        column
+        for base in work.scopes.bases()
+        if (recipe := entity.match.get(work.model.tables[base.table].family))
+        for role in recipe.roles
+        if (column := work.model.column(base.table, role))
+    )
+    where = f" on {' or '.join(columns)}" if columns else ""
+    return Problem(
+        code="missing-condition",
+        message=f"The question names the {entity.label} '{named}', but no condition of the query speaks of it.",
+        suggestion=f"Add a condition{where} for {', '.join(repr(str(value)) for value in filter_.values)}.",
+    )
 
 
 def _is_stated(filter_: Filter, plan: Plan, model: SemanticModel) -> bool:
@@ -62,7 +110,7 @@ def _kept(work: Work, filter_: Filter, base: Source) -> list[Fix]:
         name="stated",
         title="stated",
         role=filter_.target,
-        op=filter_.op,  # type: ignore[arg-type]
+        op=filter_.op,
         value=filter_.values[0],
         reason="the question states it",
         stricter="correct",

@@ -109,7 +109,8 @@ def _notes(rules: Mapping[str, Rule], step: Step, rows_with: int) -> Iterable[st
     elif step.rows_without != rows_with:
         yield f"Without {record.predicate}{where} there would be {step.rows_without} instead of {rows_with}."
     if step.missing:
-        yield f"{_upper_first(rule.not_recorded.label)}{where}: {step.missing} of {step.rows_without}, counted apart."
+        label = _upper_first(rule.not_recorded.label)
+        yield f"{label}{where}, for {rule.title}: {step.missing} of {step.rows_without}, counted apart."
 
 
 def _upper_first(text: str) -> str:
@@ -176,12 +177,12 @@ def _one_pass(root: exp.Select, rungs: Sequence[_Rung]) -> exp.Select:
     for rung in rungs:
         rest = [part for number, parts in conditions.items() if number != rung.number for part in parts]
         items.append(_named(_count(counted, rest), f"rows_without_{rung.number}"))
-        items += _extras(rung, columns[rung.number], rest)
+        items += _extras(rung, columns[rung.number], rest, counted)
     root.set("expressions", items)
     return root
 
 
-def _extras(rung: _Rung, column: exp.Column, rest: Sequence[exp.Expr]) -> list[exp.Expr]:
+def _extras(rung: _Rung, column: exp.Column, rest: Sequence[exp.Expr], counted: exp.Expr | None) -> list[exp.Expr]:
     """The best value and the not recorded ones among the rows that the other rules leave."""
     items: list[exp.Expr] = [_named(exp.Literal.number(1), f"in_{rung.number}")]
     if rung.rule.best:
@@ -191,7 +192,8 @@ def _extras(rung: _Rung, column: exp.Column, rest: Sequence[exp.Expr]) -> list[e
             value = exp.If(this=_all(rest), true=value, false=exp.Null())
         items.append(_named(extreme(this=value), f"best_{rung.number}"))
     missing = _missing(rung.rule, column)
-    items.append(_named(exp.CountIf(this=_all([missing, *rest])), f"missing_{rung.number}"))
+    # In the unit of the other counts, or "6 of 2" may come of a join.
+    items.append(_named(_count(counted, [missing, *rest]), f"missing_{rung.number}"))
     return items
 
 
@@ -279,7 +281,7 @@ def _row_count(query: exp.Query) -> exp.Select:
 
 
 def _extra_scalars(tree: exp.Query, rung: _Rung) -> list[exp.Expr]:
-    """As `_extras`, from the scope that holds the condition, where that stands on its own."""
+    """As `_extras`, where they can be told: from the scope that holds the condition, if it stands on its own."""
     items: list[exp.Expr] = [_named(exp.Literal.number(1), f"in_{rung.number}")]
     atom = rung.atoms[0]
     scope = atom.clause.scope
@@ -290,22 +292,27 @@ def _extra_scalars(tree: exp.Query, rung: _Rung) -> list[exp.Expr]:
     del scope.select.meta[_TAG + "_scope"]
     select = next(node for node in copied.walk() if _TAG + "_scope" in node.meta)
     with_ = copied.args.get("with_")
+    column = atom.reading.column
+    missing = _missing_rows(copied, select, _missing(rung.rule, column))
     for key in ("distinct", "group", "having", "qualify", "order", "limit", "offset", "with_", "windows"):
         select.set(key, None)
-    column = atom.reading.column
-    for name, aggregate in _extra_aggregates(rung, column):
-        measured = select.copy()
-        measured.set("expressions", [aggregate])
-        if with_ is not None:
-            measured.set("with_", with_.copy())
-        items.append(_named(exp.Subquery(this=measured), name))
-    return items
-
-
-def _extra_aggregates(rung: _Rung, column: exp.Column) -> list[tuple[str, exp.Expr]]:
-    found: list[tuple[str, exp.Expr]] = []
+    measured: list[tuple[str, exp.Query]] = [] if missing is None else [(f"missing_{rung.number}", missing)]
     if rung.rule.best:
         extreme = exp.Min if rung.rule.best == "min" else exp.Max
-        found.append((f"best_{rung.number}", extreme(this=column.copy())))
-    found.append((f"missing_{rung.number}", exp.CountIf(this=_missing(rung.rule, column))))
-    return found
+        best = select.copy()
+        best.set("expressions", [extreme(this=column.copy())])
+        if with_ is not None:
+            best.set("with_", with_.copy())
+        measured.append((f"best_{rung.number}", best))
+    return items + [_named(exp.Subquery(this=query), name) for name, query in measured]
+
+
+def _missing_rows(root: exp.Query, select: exp.Select, missing: exp.Expr) -> exp.Query | None:
+    """How many rows of the result rest on values that are not recorded; None where groups hide it.
+
+    `select` holds the rule's column within `root`. Only where its rows, merged or not, are the result's own
+    can such a count stand beside the others.
+    """
+    if root is not select or any(select.args.get(key) for key in ("group", "having", "qualify")):
+        return None
+    return _row_count(select.where(missing, copy=True))

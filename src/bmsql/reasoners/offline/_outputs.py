@@ -126,7 +126,7 @@ class Outputs:
             self._leave_out_missing(role)
         if role and not self._has(fields["select"], role):
             fields["select"] = (*fields["select"], SelectItem(column=role, source=self.source))
-        order = (Order(column=role, source=self.source, descending=descending),) if role else ()
+        order: tuple[Order, ...] = (Order(column=role, source=self.source, descending=descending),) if role else ()
         key = self.model.evidence_key
         if order and shape.limit and key and not fields["distinct"]:
             order = (*order, Order(column=key, source=self.source))  # ties are cut the same way each time

@@ -99,13 +99,18 @@ class Reader:
         subjects = {self.model.families[family].subject for family in question.families}
         if subjects & set(asked.names("noun")):
             return ""
+        chosen = set(question.families)
+        told = [rule for rule in question.chunked.rules if self._families_of_rule(rule) & chosen]
         for rule in question.chunked.rules:
-            names = {sense.name for sense in rule.senses}
-            told = {family for name in names for family in self.rule_families.get(name, ())}
-            if names and names <= self.thresholds and not told & set(question.families):
+            elsewhere = self._families_of_rule(rule) - chosen
+            thresholds = {sense.name for sense in rule.senses} <= self.thresholds
+            if thresholds and elsewhere and rule not in told and not any(_overlap(rule, other) for other in told):
                 labels = " and ".join(self.model.families[family].label for family in question.families)
                 return f"'{rule.text}' is not something that the {labels} tell."
         return ""
+
+    def _families_of_rule(self, rule: Chunk) -> set[str]:
+        return {family for sense in rule.senses for family in self.rule_families.get(sense.name, ())}
 
     def _absent(self, chunk: Chunk, families: tuple[str, ...]) -> str:
         mention = chunk.linked
@@ -158,6 +163,10 @@ class Reader:
         return (
             f"Not understood: {words}. The tables may not hold this; try naming a gene, SNP, drug, disease or measure."
         )
+
+
+def _overlap(one: Chunk, other: Chunk) -> bool:
+    return one.first < other.last and other.first < one.last
 
 
 def _is_text(question: Question, place: int, model: SemanticModel) -> bool:
