@@ -36,7 +36,7 @@ DAMAGES: dict[str, Damage] = {
     "a bracket left out": _each(r"\)", ""),
     "a bracket too many": _each(r"\)", "))"),
     "a comma left out": _each(r"(?<=\w), (?=\w)", " "),
-    "a comma too many": _each(r", ", ",, "),
+    "a comma too many": _each(r"(?<=\w), (?=\w)", ",, "),
     "FROM left out": _each(r" FROM ", " "),
     "FROM misspelt": _each(r" FROM ", " FORM "),
     "WHERE misspelt": _each(r" WHERE ", " WEHRE "),

@@ -47,17 +47,17 @@ _GWAS: dict[str, list[Any]] = {
         ("rs10", "LRRK2", -0.2, None),
     ],
 }
-# Gene, disease, tissue, SNP, b_SMR, p_SMR, p_SMR_multi, p_HEIDI
+# Gene, disease, tissue, SNP, b_SMR, p_SMR, p_SMR_multi, p_HEIDI, p_GWAS
 _SMR: list[Any] = [
-    ("BIN1", "AD", "Cortex", "rs1", 0.2, 1e-9, 1e-9, 0.5),
-    ("BIN1", "AD", "Liver", "rs1", -0.2, 1e-9, 2.95e-6, 0.5),
-    ("CR1", "AD", "Cortex", "rs4", 0.1, 1e-3, 1e-8, 0.01),
-    ("CR1", "PD", "Cortex", "rs5", 0.1, 1e-9, 1e-7, 0.0),
-    ("SNCA", "PD", "Cortex", "rs5", -0.4, 1e-12, 1e-10, -10000.0),
-    ("SNCA", "PD", "Liver", "rs5", -0.4, 1e-12, 1e-10, None),
-    ("LRRK2", "PD", "Liver", "rs8", 0.3, 0.01, 2e-6, 0.02),
-    ("MAPT", "PSP", "Cortex", "rs9", 0.3, 0.01, None, 0.3),
-    ("MAPT", "PSP", "Liver", "rs9", 0.3, 1e-9, 0.2, 0.001),
+    ("BIN1", "AD", "Cortex", "rs1", 0.2, 1e-9, 1e-9, 0.5, 1e-9),
+    ("BIN1", "AD", "Liver", "rs1", -0.2, 1e-9, 2.95e-6, 0.5, 5e-8),
+    ("CR1", "AD", "Cortex", "rs4", 0.1, 1e-3, 1e-8, 0.01, 4e-8),
+    ("CR1", "PD", "Cortex", "rs5", 0.1, 1e-9, 1e-7, 0.0, 1e-20),
+    ("SNCA", "PD", "Cortex", "rs5", -0.4, 1e-12, 1e-10, -10000.0, 1e-7),
+    ("SNCA", "PD", "Liver", "rs5", -0.4, 1e-12, 1e-10, None, None),
+    ("LRRK2", "PD", "Liver", "rs8", 0.3, 0.01, 2e-6, 0.02, 3e-6),
+    ("MAPT", "PSP", "Cortex", "rs9", 0.3, 0.01, None, 0.3, 1e-10),
+    ("MAPT", "PSP", "Liver", "rs9", 0.3, 1e-9, 0.2, 0.001, 0.2),
 ]
 # name, approved, year, phase, targets
 _DRUG: list[Any] = [
@@ -111,7 +111,8 @@ def connection() -> duckdb.DuckDBPyConnection:
             found.execute(f'CREATE TABLE "{name}" ({columns})')
     for short, rows in _GWAS.items():
         _fill(found, short, ("SNP", "nearestGene", "b", "p"), rows)
-    _fill(found, "SMR", ("Gene", "Disease", "Omic_tissue", "topRSID", "b_SMR", "p_SMR", "p_SMR_multi", "p_HEIDI"), _SMR)
+    smr = ("Gene", "Disease", "Omic_tissue", "topRSID", "b_SMR", "p_SMR", "p_SMR_multi", "p_HEIDI", "p_GWAS")
+    _fill(found, "SMR", smr, _SMR)
     names = ("drugName", "drugIsApproved", "yearOfFirstApproval", "maxClinicalTrialPhase", "newLinkedTargets_string")
     _fill(found, "DRUG", names, _DRUG)
     _fill(found, "IND", ("drugName", "efo_term", "max_phase_for_ind", "yearOfFirstApproval"), _IND)

@@ -64,6 +64,8 @@ def show_applied(agent: Agent, sql: str, question: str, *, as_json: bool) -> int
 
         show_check(to, report)
         return FAILED
+    for fix in report.fixes:
+        to.print(Text(f"- fixed: {fix.message}"))
     show_conventions(to, report.conventions)
     heading(to, "SQL with the conventions" if report.refined else "The conventions leave the SQL as it is")
     show_sql(to, report.refined or report.sql)

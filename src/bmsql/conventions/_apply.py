@@ -43,12 +43,14 @@ class Application:
         qualified: bool | None = None,
         sources: Mapping[str, str] | None = None,
         values: Mapping[str, Sequence[str]] | None = None,
+        inside: Sequence[str] = (),
     ) -> None:
         self.rules = rules
         self.profile = profile
         self.work = Work(tree.copy(), model, qualified)
         self.aliases = {alias.lower(): table for alias, table in (sources or {}).items()}
         self.values = {alias.lower(): {text.lower() for text in texts} for alias, texts in (values or {}).items()}
+        self.inside = {alias.lower() for alias in inside}
         self.records: list[ConventionRecord] = []
         self.warnings: list[str] = []
 
@@ -117,6 +119,8 @@ class Application:
             found = [base for base in bases if base.table.lower() == table]
             if len(found) > 1 and (told := self.values.get(name)):
                 found = [base for base in found if self._speaks_of(base, told)] or found
+            if len(found) > 1 and self.inside:
+                found = [base for base in found if (base.scope.parent is not None) == (name in self.inside)] or found
         return found or (bases if alone else [])
 
     def _speaks_of(self, base: Source, values: set[str]) -> bool:

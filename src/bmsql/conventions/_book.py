@@ -46,18 +46,20 @@ class RuleBook:
         qualified: bool | None = None,
         sources: Mapping[str, str] | None = None,
         values: Mapping[str, Sequence[str]] | None = None,
+        inside: Sequence[str] = (),
     ) -> Applied:
         """Make `tree` keep to the conventions that `uses` imply; the evidence key and limit always.
 
         The input is left as it is, and applying twice changes nothing more. `qualified` says whether
         added columns carry their alias (None: as the query does); `sources` gives the tables of the
         plan's aliases, for queries that use others, and `values` the texts that conditions on those aliases
-        name, which tell two uses of one table apart. Uses of rules that are not in this book are ignored.
+        name, which tell two uses of one table apart, as does `inside`: the aliases that stand in a
+        subquery. Uses of rules that are not in this book are ignored.
         """
         from bmsql.conventions._apply import Application
 
         application = Application(
-            self._rules, self.profile, tree, model, qualified=qualified, sources=sources, values=values
+            self._rules, self.profile, tree, model, qualified=qualified, sources=sources, values=values, inside=inside
         )
         return application.run(uses)
 
@@ -74,7 +76,8 @@ class RuleBook:
             ]
             for source in plan.sources
         }
-        return self.apply(tree, model, plan.conventions, sources=aliases, values=values)
+        inside = [join.right for join in plan.joins if join.kind != "inner"]
+        return self.apply(tree, model, plan.conventions, sources=aliases, values=values, inside=inside)
 
     def ladder(self, tree: exp.Query, model: SemanticModel, records: Sequence[ConventionRecord]) -> exp.Query | None:
         """One query that counts the rows without each applied rule, without all, and with all.

@@ -38,7 +38,14 @@ def fit_conditions(tree: exp.Query, plan: Plan, model: SemanticModel) -> tuple[l
 def _is_dropped(filter_: Filter, work: Work, plan: Plan) -> bool:
     """Whether the question names a thing that no condition of the draft speaks of, by column or by value."""
     entity = work.model.entities.get(filter_.target)
-    if entity is None or filter_.op != "match" or filter_.negated or not filter_.values:
+    # A category may be asked after ("an agonist or an antagonist?"), a region said in many ways.
+    if (
+        entity is None
+        or entity.kind in {"category", "region"}
+        or filter_.op != "match"
+        or filter_.negated
+        or not filter_.values
+    ):
         return False
     texts = [str(value).lower() for value in filter_.values]
     texts += [mention.text.lower() for mention in plan.mentions if mention.entity == filter_.target]

@@ -72,7 +72,10 @@ def _shape(scope: Scope, plan: Plan, asked: Aggregate, scopes: Scopes) -> Proble
             message=f"The question asks {_wanted(plan, asked, scopes.model)}, but the query lists rows.",
             suggestion=_how(plan, asked, scopes.model),
         )
-    if bool(group) == bool(plan.group_by) or not aggregates(select):
+    found = aggregates(select)
+    # Counts with conditions of their own, side by side, are groups in another form.
+    pivoted = not group and (len(found) > 1 or any(isinstance(node, exp.CountIf) for node in found))
+    if bool(group) == bool(plan.group_by) or not found or pivoted:
         return _wrong_group(scope, plan, scopes) if group and plan.group_by else None
     if group:
         return Problem(

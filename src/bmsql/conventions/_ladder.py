@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from bmsql.conventions._conditions import Atom, conjuncts
 from bmsql.conventions._place import drop, literal, number_text
-from bmsql.conventions._schema import Rule
+from bmsql.conventions._schema import NotRecorded, Rule
 from bmsql.conventions._scopes import aggregates
 from bmsql.conventions._threshold import Demand, Work, said_atoms
 from bmsql.conventions._values import failing
@@ -109,8 +109,9 @@ def _notes(rules: Mapping[str, Rule], step: Step, rows_with: int) -> Iterable[st
     elif step.rows_without != rows_with:
         yield f"Without {record.predicate}{where} there would be {step.rows_without} instead of {rows_with}."
     if step.missing:
-        label = _upper_first(rule.not_recorded.label)
-        yield f"{label}{where}, for {rule.title}: {step.missing} of {step.rows_without}, counted apart."
+        label = rule.not_recorded.label
+        said = f"{rule.title}: {label}" if label == NotRecorded().label else _upper_first(label)
+        yield f"{said}{where}: {step.missing} of {step.rows_without}, counted apart."
 
 
 def _upper_first(text: str) -> str:
@@ -296,7 +297,7 @@ def _extra_scalars(tree: exp.Query, rung: _Rung) -> list[exp.Expr]:
     missing = _missing_rows(copied, select, _missing(rung.rule, column))
     for key in ("distinct", "group", "having", "qualify", "order", "limit", "offset", "with_", "windows"):
         select.set(key, None)
-    measured: list[tuple[str, exp.Query]] = [] if missing is None else [(f"missing_{rung.number}", missing)]
+    measured: list[tuple[str, exp.Expr]] = [] if missing is None else [(f"missing_{rung.number}", missing)]
     if rung.rule.best:
         extreme = exp.Min if rung.rule.best == "min" else exp.Max
         best = select.copy()
@@ -307,12 +308,16 @@ def _extra_scalars(tree: exp.Query, rung: _Rung) -> list[exp.Expr]:
     return items + [_named(exp.Subquery(this=query), name) for name, query in measured]
 
 
-def _missing_rows(root: exp.Query, select: exp.Select, missing: exp.Expr) -> exp.Query | None:
+def _missing_rows(root: exp.Query, select: exp.Expr, missing: exp.Expr) -> exp.Query | None:
     """How many rows of the result rest on values that are not recorded; None where groups hide it.
 
     `select` holds the rule's column within `root`. Only where its rows, merged or not, are the result's own
     can such a count stand beside the others.
     """
-    if root is not select or any(select.args.get(key) for key in ("group", "having", "qualify")):
+    if (
+        root is not select
+        or not isinstance(select, exp.Select)
+        or any(select.args.get(key) for key in ("group", "having", "qualify"))
+    ):
         return None
     return _row_count(select.where(missing, copy=True))

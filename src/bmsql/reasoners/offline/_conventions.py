@@ -157,7 +157,7 @@ def _assumed(
     if any(one.op != "match" and one.target not in _places(family, model) for one in filters):
         return uses
     rows = not linking and (shape.entity in ("", spec.subject) or (shape.intent == "count" and not shape.counted))
-    if rows or question.has("all"):
+    if rows or question.has("all") or {"tested", "tests", "test"} & set(question.lows):
         return uses
     return [*uses, ConventionUse(rule=name, mode="implied", words="")]
 

@@ -32,6 +32,22 @@ def _agents(question: Question, plan: Plan, model: SemanticModel) -> str:
             entities = {model.attributes[name].entity for name in verb.names("attribute")}
             if chunk.linked.entity in entities:
                 return f"The tables say what acts on {chunk.text}, not what {chunk.text} acts on."
+    return _among_themselves(question, model)
+
+
+def _among_themselves(question: Question, model: SemanticModel) -> str:
+    """`which drugs interact with warfarin`: the tables relate drugs to genes, not to one another."""
+    asked = question.asked()
+    if asked is None or not asked.names("noun"):
+        return ""
+    for verb in question.chunked.of("attribute"):
+        behind = next((one for one in question.chunked.mentions if 0 <= one.first - verb.last <= 1), None)
+        if behind is None or behind.linked.entity not in asked.names("noun") or verb.first < asked.last:
+            continue
+        others = {model.attributes[name].entity for name in verb.names("attribute")} - {""}
+        if others and behind.linked.entity not in others:
+            label = model.entities[behind.linked.entity].plural
+            return f"The tables do not say how {label} stand to one another ('{verb.text} {behind.text}')."
     return ""
 
 

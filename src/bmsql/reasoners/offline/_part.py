@@ -74,6 +74,10 @@ class PartReader:
                     words=", ".join(words[entity, negated]),
                 )
                 filters.append(around)
+                if entity == self.model.families[family].subject:
+                    # What lies near a thing is something else.
+                    itself = Filter(target=entity, op="match", values=flat, negated=True, words=around.words)
+                    filters.append(itself)
                 continue
             filters.append(
                 Filter(target=entity, op="match", values=flat, negated=negated, words=", ".join(words[entity, negated]))
@@ -89,7 +93,7 @@ class PartReader:
     def _is_placed(self, entity: str, family: str) -> bool:
         """Whether a distance is meant from this entity: a gene, in a family with positions."""
         kinds = {spec.kind for spec in self.model.entities.values() if family in spec.match}
-        return self.model.entities[entity].kind == "symbol" and "region" in kinds
+        return self.model.entities[entity].kind in ("symbol", "identifier") and "region" in kinds
 
     def _is_asked(self, chunk: Chunk, family: str, chunks: Sequence[Chunk]) -> bool:
         """`Which proteins does X bind`: a kind of thing right behind the question word, of a named one."""
@@ -140,6 +144,8 @@ class PartReader:
         for chunk in chunks:
             if any(hint.first <= chunk.first and chunk.last < hint.last for hint in self.question.chunked.hints):
                 continue  # part of a table's name
+            if self.question.lows[max(0, chunk.first - 2) : chunk.first] in (["and", "its"], ["and", "their"]):
+                continue  # `ustekinumab and its biosimilars` asks for both
             for name in chunk.names("condition"):
                 where = self.model.conditions[name].where.get(family)
                 if where is None:

@@ -17,7 +17,7 @@ _WORDS = re.compile(
     re.IGNORECASE,
 )
 _REVERSED = re.compile(
-    rf"(?:between|from)\s{_SCALED}\s?(?:-|to|and)\s?{_SCALED}"
+    rf"(?:between|from)\s(?:the\s)?(?:positions?\s|base\spairs?\s|bp\s)?{_SCALED}\s?(?:-|to|and)\s?{_SCALED}"
     rf"\s?(?:of|on|in)\s(?:the\s)?{_CHROMOSOME}{_NAME}",
     re.IGNORECASE,
 )

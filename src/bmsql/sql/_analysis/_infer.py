@@ -6,6 +6,7 @@ from sqlglot import exp
 
 from bmsql.sql._analysis._calls import call_type, check_regex, window_type
 from bmsql.sql._analysis._operators import arithmetic, comparison, concatenation, is_literal, together
+from bmsql.sql._analysis._sizes import check_size
 from bmsql.sql._analysis._typer import Env, Handler, Typer
 from bmsql.sql._parts import EXTRACT_PARTS, extract_problem
 from bmsql.sql._types import (
@@ -331,6 +332,7 @@ def _window(typer: Typer, node: exp.Expr, env: Env) -> Type:
 
 def _call(typer: Typer, node: exp.Expr, env: Env) -> Type:
     check_regex(typer, node)
+    check_size(typer, node)
     return call_type(typer, node, env)
 
 

@@ -1,0 +1,103 @@
+"""Damaged gold queries take the product's way: a sample in each run, the whole benchmark with `all`."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+import pytest
+from benchmarks.mutations import Course, Gold, Mutant, Outcome, load_gold, mutants_of
+
+from bmsql import Agent
+
+SEED = 1
+SAMPLE = 60
+REPAIRED = ("threshold", "evidence key", "limit", "dialect")
+# The reasoner does not read every question; a plan that is wrong cannot correct a draft.
+UNREAD = 0.04
+
+
+@pytest.fixture(scope="module")
+def course() -> Course:
+    return Course(Agent())
+
+
+@pytest.fixture(scope="module")
+def golds() -> list[Gold]:
+    return load_gold()
+
+
+def _readable(course: Course, golds: Sequence[Gold]) -> list[Gold]:
+    plans = ((gold, course.plan(gold.question)) for gold in golds)
+    return [gold for gold, plan in plans if plan.answerable and plan.clarification is None]
+
+
+def _by_kind(course: Course, mutants: Sequence[Mutant]) -> dict[str, list[tuple[Mutant, Outcome]]]:
+    found: dict[str, list[tuple[Mutant, Outcome]]] = defaultdict(list)
+    for mutant in mutants:
+        outcome = course.damaged(mutant.gold, mutant.sql)
+        if outcome.verdict != "same":
+            found[mutant.kind].append((mutant, outcome))
+    return found
+
+
+def _share(outcomes: Sequence[tuple[Mutant, Outcome]], *verdicts: str) -> float:
+    good = sum(outcome.verdict in verdicts and outcome.usable for _, outcome in outcomes)
+    return good / len(outcomes)
+
+
+def _told(outcomes: Sequence[tuple[Mutant, Outcome]], *verdicts: str) -> str:
+    return "\n".join(
+        f"{mutant.damage} {outcome.verdict} {mutant.gold.id}: {mutant.sql}\n  {outcome.message or outcome.sql}"
+        for mutant, outcome in outcomes
+        if outcome.verdict not in verdicts
+    )
+
+
+def test_a_sample_of_damaged_queries(course: Course, golds: list[Gold]) -> None:
+    draw = random.Random(SEED)
+    readable = [gold for gold in _readable(course, golds) if not gold.held_out]
+    by_kind: dict[str, list[Mutant]] = defaultdict(list)
+    for gold in draw.sample(readable, 120):
+        for mutant in mutants_of(gold, SEED):
+            by_kind[mutant.kind].append(mutant)
+    each = SAMPLE // len(by_kind) + 1
+    mutants = [mutant for found in by_kind.values() for mutant in draw.sample(found, min(each, len(found)))]
+    assert len(mutants) >= SAMPLE
+    found = _by_kind(course, mutants)
+    assert set(found) >= {"threshold", "dialect", "column", "syntax", "table", "aggregate"}
+    for kind, outcomes in found.items():
+        wanted = ("repaired",) if kind in REPAIRED else ("repaired", "rejected")
+        bad = [pair for pair in outcomes if pair[1].verdict not in wanted or not pair[1].usable]
+        assert len(bad) <= 1, _told(outcomes, *wanted)
+
+
+def test_mutants_are_the_same_for_the_same_seed(golds: list[Gold]) -> None:
+    assert [mutants_of(gold, 7) for gold in golds[:5]] == [mutants_of(gold, 7) for gold in golds[:5]]
+    assert 0.2 < sum(gold.held_out for gold in golds) / len(golds) < 0.4
+
+
+@pytest.mark.all
+def test_all_kinds_of_damage(course: Course, golds: list[Gold]) -> None:
+    undamaged = Counter(course.undamaged(gold).verdict for gold in golds)
+    assert undamaged["wrong"] / len(golds) < 0.005, undamaged
+    assert undamaged["same"] / len(golds) > 1 - UNREAD, undamaged
+
+    by_damage: dict[str, list[Mutant]] = defaultdict(list)
+    for gold in _readable(course, golds):
+        for mutant in mutants_of(gold, SEED):
+            by_damage[mutant.damage].append(mutant)
+    mutants = [
+        mutant
+        for damage, of_it in by_damage.items()
+        for mutant in random.Random(f"{SEED} {damage}").sample(of_it, min(18, len(of_it)))
+    ]
+    found = _by_kind(course, mutants)
+    assert sum(map(len, found.values())) >= 1000
+    for kind, outcomes in found.items():
+        if kind in REPAIRED:
+            assert _share(outcomes, "repaired") >= 0.95, _told(outcomes, "repaired")
+        else:
+            least = 0.99 if kind in {"column", "syntax"} else 0.95
+            assert _share(outcomes, "repaired", "rejected") >= least, _told(outcomes, "repaired", "rejected")
