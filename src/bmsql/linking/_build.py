@@ -16,7 +16,7 @@ def build_lexicon(reader: Reader, model: SemanticModel) -> Lexicon:
     """The lexicon of a knowledge base under a semantic model."""
     lexicon = Lexicon()
     for name, entity in model.entities.items():
-        if entity.kind == "identifier" or entity.same_as or not entity.match:
+        if entity.kind == "identifier" or entity.same_as or not (entity.match or entity.values):
             continue
         if any(recipe.how == "region" for recipe in entity.match.values()):
             continue

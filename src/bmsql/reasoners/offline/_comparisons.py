@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from bmsql.reasoners.offline._chunks import Chunk, Chunked
@@ -144,7 +145,7 @@ class Comparison:
     """A number that restricts: `kind` is `phase`, `year`, `count` or `value`.
 
     attribute: the chunk of the attribute that it is compared with, if one stands near.
-    first, last: the tokens it takes up.
+    first, last: the tokens it takes up. percent: written in percent, which `values` no longer are.
     """
 
     kind: str
@@ -156,6 +157,7 @@ class Comparison:
     noun: Chunk | None = None
     negated: bool = False
     words: str = ""
+    percent: bool = False
 
 
 @dataclass(frozen=True)
@@ -219,7 +221,8 @@ def _value(token: Token, vocabulary: Vocabulary, tokens: list[Token], index: int
         percent = follower in ("percent", "pct") or (
             follower == "per" and index + 2 < len(tokens) and tokens[index + 2].low == "cent"
         )
-        return number(token.text) / 100 if percent else number(token.text)
+        value = number(token.text)
+        return (value / 100 if percent else value) if math.isfinite(value) else None
     if token.kind == "word" and token.low in _ROMAN and index and tokens[index - 1].low in ("phase", "phases"):
         return float(_ROMAN[token.low])
     if token.kind == "word" and token.low in vocabulary.number_words:
@@ -330,10 +333,13 @@ def _compare(chunked: Chunked, lows: list[str], index: int, value: float, vocabu
             op = ">=" if lows[first] == "from" else "<=" if lows[first] == "by" else op
         elif chunked.tokens[index].kind != "number":
             return None
-    if last < len(lows) and chunked.tokens[last - 1].kind == "number" and lows[last] in ("percent", "pct"):
-        last += 1
+    percent = chunked.tokens[last - 1].text.endswith("%")
+    if chunked.tokens[last - 1].kind == "number":
+        for words_ in (["percent"], ["pct"], ["per", "cent"]):
+            if lows[last : last + len(words_)] == words_:
+                last, percent = last + len(words_), True
     is_year = value == int(value) and _FIRST_YEAR <= value <= _LAST_YEAR and "," not in chunked.tokens[index].text
-    attribute = _attribute(chunked, first, last)
+    attribute = _attribute(chunked, first, last, vocabulary)
     noun = _noun(chunked, last)
     if attribute is not None and noun is not None and any(sense.mode == "groups" for sense in attribute.senses):
         attribute = None
@@ -345,7 +351,7 @@ def _compare(chunked: Chunked, lows: list[str], index: int, value: float, vocabu
         return Comparison("count", op, values, first, last, None, noun, words=words)
     if attribute is None and not before and not after and op != "between":
         return None
-    return Comparison("value", op, values, first, last, attribute, words=words, negated=negated)
+    return Comparison("value", op, values, first, last, attribute, words=words, negated=negated, percent=percent)
 
 
 def _upper(chunked: Chunked, lows: list[str], index: int, vocabulary: Vocabulary) -> tuple[float, int] | None:
@@ -357,17 +363,27 @@ def _upper(chunked: Chunked, lows: list[str], index: int, vocabulary: Vocabulary
     return None
 
 
-def _attribute(chunked: Chunked, first: int, last: int) -> Chunk | None:
-    """The attribute that a number is compared with: before it, else just behind it."""
-    near = [chunk for chunk in chunked.chunks if chunk.names("attribute")]
+def _attribute(chunked: Chunked, first: int, last: int, vocabulary: Vocabulary) -> Chunk | None:
+    """The attribute that a number is compared with: its unit, or one before it, else just behind it."""
+    attributes = vocabulary.model.attributes
+    near = [chunk for chunk in chunked.chunks if any(attributes[name].measure for name in chunk.names("attribute"))]
     within = [chunk for chunk in near if first <= chunk.first and chunk.last <= last]
     if within:
         return within[0]
     earlier = [chunk for chunk in near if chunk.last <= first and first - chunk.last <= 6]
+    unit = next((chunk for chunk in near if chunk.first == last), None)
+    if unit is not None and not _compares(chunked, unit.last):
+        return unit
     if earlier:
         return earlier[-1]
     later = [chunk for chunk in near if chunk.first >= last and chunk.first - last <= 2]
     return later[0] if later else None
+
+
+def _compares(chunked: Chunked, index: int) -> bool:
+    """Whether a number, or a comparator, stands at a token: then what is before it has a number of its own."""
+    tokens = chunked.tokens[index : index + 4]
+    return any(token.kind in ("number", "sign") for token in tokens)
 
 
 def _noun(chunked: Chunked, last: int) -> Chunk | None:

@@ -203,9 +203,19 @@ class Composer:
 
     # -- two parts of one family --------------------------------------------------------------
 
+    def _shared(self, entity: str, family: str) -> str:
+        """The entity that joins a family to itself: the one asked for, else the first that the model joins it by."""
+        spec = self.model.entities.get(entity)
+        if "." in entity or (spec is not None and family in spec.match):
+            return entity
+        return next((join.entity for join in self.model.joins if family in join.keys), "")
+
     def _related(self, part: Part, relation: Relation, shape: Shape) -> Plan:
         """The same family several times, joined by what is asked: in both, or in one only."""
-        entity = shape.entity or self.model.families[part.family].subject
+        entity = self._shared(shape.entity or self.model.families[part.family].subject, part.family)
+        if not entity:
+            label = self.model.families[part.family].label
+            return Plan(answerable=False, problem=f"The {label} share nothing by which they could be compared.")
         parts: list[Part] = []
         joins: list[PlanJoin] = []
         for number, value in enumerate(relation.values):

@@ -131,6 +131,8 @@ def _negations(question: Question, plan: Plan, model: SemanticModel) -> str:
             continue  # `no more than`
         if any(rule.first < chunk.last and chunk.first < rule.last for rule in question.chunked.rules):
             continue
+        if any(one.first <= chunk.first and chunk.last <= one.last for one in question.numbers.comparisons):
+            continue  # `no more than` is a comparison
         if anti or false_tests or complement or _inside(chunk, question.chunked.chunks, longer=True):
             continue
         if waived or _is_idle(question, chunk):

@@ -151,21 +151,21 @@ def choose(weighted: list[Weighted], model: SemanticModel, joinable: Mapping[str
         fits.extend(
             _fit(families, weighted, model)
             for families in itertools.combinations(known, size)
-            if _connected(families, joinable) and _each_needed(families, weighted)
+            if _connected(families, joinable) and _each_needed(families, weighted, joinable)
         )
     # What cannot be expressed weighs more than any preference: no part of a question is dropped.
     fits.sort(key=lambda fit: (len(fit.left_out), -fit.score))
     return fits
 
 
-def _each_needed(families: tuple[str, ...], weighted: list[Weighted]) -> bool:
-    """Whether each family alone can express something that matters."""
+def _each_needed(families: tuple[str, ...], weighted: list[Weighted], joinable: Mapping[str, frozenset[str]]) -> bool:
+    """Whether each family alone can express something that matters, or joins the others."""
     for family in families:
         others = [other for other in families if other != family]
         if not any(
             item.weights.get(family, 0.0) >= _MATTERS and not any(other in item.weights for other in others)
             for item in weighted
-        ):
+        ) and (len(others) < 2 or _connected(tuple(others), joinable)):
             return False
     return True
 

@@ -163,14 +163,31 @@ class PartReader:
             role = self._compared(family, one)
             if role is None:
                 continue
-            values = tuple(
-                int(value) if float(value).is_integer() and abs(value) < 2**53 else value for value in one.values
-            )
+            given = self._in_unit(role, one)
+            values = tuple(int(value) if float(value).is_integer() and abs(value) < 2**53 else value for value in given)
             filter_ = Filter(target=role, op=one.op, values=values, negated=one.negated, words=one.words)
             found.append((one, filter_))
         return found
 
+    def _in_unit(self, role: str, one: Comparison) -> tuple[float, ...]:
+        """The values as the column has them: `85 %` is 85 in a column of percent, 0.85 in one of proportions."""
+        spec = self.model.role(role)
+        if one.percent and spec is not None and spec.unit == "percent":
+            return tuple(round(value * 100, 12) for value in one.values)
+        return one.values
+
     def _compared(self, family: str, one: Comparison) -> str | None:
+        """The role that a number is compared with; texts and truth values are compared with none."""
+        role = self._role_compared(family, one)
+        types = {
+            column.type
+            for name in self.model.tables_of(family)
+            for column in self.model.tables[name].columns.values()
+            if column.role == role
+        }
+        return None if types & {"STRING", "BOOL"} else role
+
+    def _role_compared(self, family: str, one: Comparison) -> str | None:
         if one.kind == "count":
             measure = counted_measure(self.question, one.last, family, self.model)
             return self.model.attributes[measure].measure[family] if measure else None

@@ -83,7 +83,9 @@ def _behind_by(question: Question, family: str, model: SemanticModel) -> Ranking
         if chunk.first and question.lows[chunk.first - 1] == "by" and not chunk.mention:
             for name in chunk.names("attribute"):
                 if family in model.attributes[name].measure:
-                    return Ranking(name, not model.attributes[name].low)
+                    named = question.has("smallest", "largest") and not question.has("best")
+                    largest = question.has("largest") if named else not model.attributes[name].low
+                    return Ranking(name, largest)
     return None
 
 

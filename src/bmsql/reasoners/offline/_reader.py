@@ -66,6 +66,14 @@ class Reader:
                 return _abstain(problem, mentions)
         return plan.model_copy(update={"mentions": mentions})
 
+    def _things(self) -> str:
+        """What questions can name, by the model's own labels."""
+        kinds = ("symbol", "identifier", "name", "term")
+        labels = [
+            entity.plural for entity in self.model.entities.values() if entity.kind in kinds and not entity.same_as
+        ]
+        return f"{', '.join(labels[:4])} or a measure" if labels else "what a column holds"
+
     def _missing(self, question: Question) -> str:
         """What the question names that no table of the chosen families holds."""
         families = question.fit.families if question.fit else ()
@@ -160,9 +168,7 @@ class Reader:
         if not relevant:
             return ""
         words = ", ".join(f"'{token.text}'" for token in relevant[:5])
-        return (
-            f"Not understood: {words}. The tables may not hold this; try naming a gene, SNP, drug, disease or measure."
-        )
+        return f"Not understood: {words}. The tables may not hold this; try naming {self._things()}."
 
 
 def _overlap(one: Chunk, other: Chunk) -> bool:

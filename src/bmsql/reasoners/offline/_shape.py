@@ -103,7 +103,13 @@ class _ShapeReader:
                 continue
             counted = entity_of(one.noun, self.family, self.model)
             if self.entity and counted and self.entity != counted:
-                return Shape("group", self.entity, counted=counted, group=self.group or self.entity)
+                return Shape(
+                    "group",
+                    self.entity,
+                    counted=counted,
+                    count_rows=not self._is_matched(counted),
+                    group=self.group or self.entity,
+                )
         return None
 
     def ranked_by_measure(self) -> Shape | None:
@@ -124,7 +130,7 @@ class _ShapeReader:
         )
 
     def ranked_groups(self) -> Shape | None:
-        if not self.entity or not ranks_groups(self.question, self.entity, self.family, self.model):
+        if not self._is_matched(self.entity) or not ranks_groups(self.question, self.entity, self.family, self.model):
             return None
         counted, count_rows = self._counted(self.entity)
         if counted == self.entity and not count_rows:
@@ -179,6 +185,11 @@ class _ShapeReader:
         return Shape("exists" if yes_no else "list", self.entity, self.attributes, group=self.group)
 
     # -- what the shapes are made of ----------------------------------------------------------
+
+    def _is_matched(self, entity: str) -> bool:
+        """Whether an entity, or a role, stands in columns of the family; some only name its rows."""
+        spec = self.model.entities.get(entity)
+        return "." in entity or (spec is not None and self.family in spec.match)
 
     def _limit(self) -> int | None:
         return self.limit or (1 if self.singular else None)

@@ -266,3 +266,14 @@ def _unpivot(pivot: exp.Expr, relation: Relation, inner: Scope, typer: Typer) ->
     ]
     kept = tuple(column for column in relation.columns if column.name.lower() not in gone)
     return Relation(name, (*kept, *values, *added))
+
+
+def check_from(select: exp.Select, typer: Typer) -> None:
+    """Without FROM there are no rows to filter or group; often FROM was forgotten, and its table made an alias."""
+    if select.args.get("from_"):
+        return
+    for key, clause in (("where", "WHERE"), ("group", "GROUP BY"), ("having", "HAVING"), ("qualify", "QUALIFY")):
+        found = select.args.get(key)
+        if found is not None:
+            message = f"A query without FROM cannot have {clause}."
+            typer.context.problem_at(found, "missing-from", message, "Write FROM with the table that is read.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from bmsql.sql._analysis._from import add_from
+from bmsql.sql._analysis._from import add_from, check_from
 from bmsql.sql._analysis._grouping import check_distinct_order, check_grouping
 from bmsql.sql._analysis._names import nearest
 from bmsql.sql._analysis._operators import is_literal
@@ -143,11 +143,7 @@ def _select(select: exp.Select, parent: Scope | None, ctes: Ctes, typer: Typer) 
     # Aliases are known by name from the start, to say so where they are not visible yet.
     scope.aliases = {item.alias.lower(): None for item in select.expressions if isinstance(item, exp.Alias)}
     scope.windows = {window.name.lower() for window in select.args.get("windows") or ()}
-    if not select.args.get("from_"):
-        for key, clause in (("where", "WHERE"), ("group", "GROUP BY"), ("having", "HAVING"), ("qualify", "QUALIFY")):
-            if (found := select.args.get(key)) is not None:
-                message = f"A query without FROM cannot have {clause}."
-                context.problem_at(found, "missing-from", message, "Write FROM with the table that is read.")
+    check_from(select, typer)
     where = select.args.get("where")
     if where is not None:
         typer.condition(where.this, scope, "WHERE")
