@@ -36,6 +36,7 @@ def _plan(given: dict[str, Any]) -> Plan:
             Mention(text=text, start=0, end=1, entity=entity, value=value)
             for entity, text, value in given.get("mentions", ())
         ),
+        select=() if aggregate or given.get("selects_nothing") else (SelectItem(column="variant"),),
         aggregate=Aggregate(function=aggregate[0], column=aggregate[1]) if aggregate else None,
         group_by=tuple(SelectItem(column=column) for column in given.get("group_by", ())),
         order=tuple(Order(column=column, descending=descending) for column, descending in given.get("order", ())),

@@ -106,6 +106,24 @@ def test_a_complement_counts_what_is_not_recorded() -> None:
     assert any("counted apart" in note for note in ladder.notes)
 
 
+def test_not_recorded_values_of_a_join_are_counted_as_its_results_are() -> None:
+    """Two drugs behind six joined rows are two, and the rule that lacks a value is named."""
+    sql = "SELECT COUNT(DISTINCT d.drugName) AS n FROM {DRUG} AS d JOIN {IND} AS i ON TRUE WHERE d.drugName = 'OLD'"
+    for draft in (sql, sql.replace("COUNT(DISTINCT d.drugName) AS n", "DISTINCT d.drugName")):
+        ladder = _ladder(draft, "approved_drug")
+        (step,) = ladder.steps
+        assert (step.missing, step.rows_without, ladder.rows_with) == (1, 1, 0)
+        note = next(note for note in ladder.notes if "counted apart" in note)
+        assert note.endswith("not recorded (d): 1 of 1, counted apart.")
+        assert not note.startswith("Not recorded")
+
+
+def test_not_recorded_values_behind_groups_are_left_out() -> None:
+    ladder = _ladder("SELECT nearestGene, COUNT(*) AS n FROM {AD} GROUP BY nearestGene", "genome_wide_significance")
+    assert ladder.steps[0].missing is None
+    assert not any("counted apart" in note for note in ladder.notes)
+
+
 def test_phase_names_the_highest_reached() -> None:
     ladder = _ladder("SELECT DISTINCT drugName FROM {IND} WHERE drugName = 'GANTENERUMAB'", "approved_for_indication")
     assert ladder.rows_with == 0

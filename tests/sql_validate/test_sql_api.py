@@ -21,7 +21,8 @@ from tests.sql_validate.catalogue import CATALOG
 USUAL = (
     "WITH best AS (SELECT nearestGene AS gene, MIN(p) AS p FROM AlzheimerDisease_CombinedGeneData_UUID WHERE p < 5e-8 "
     "GROUP BY gene) SELECT b.gene, b.p, d.drugName FROM best AS b "
-    "LEFT JOIN DrugTargets_IndicationsAndTherapeuticUses AS d ON d.approvedSymbol = b.gene AND d.max_phase_for_ind >= 3 WHERE b.gene != 'NONE' ORDER BY b.p LIMIT 100"
+    "LEFT JOIN DrugTargets_IndicationsAndTherapeuticUses AS d ON d.approvedSymbol = b.gene "
+    "AND d.max_phase_for_ind >= 3 WHERE b.gene != 'NONE' ORDER BY b.p LIMIT 100"
 )
 
 

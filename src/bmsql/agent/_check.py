@@ -10,14 +10,16 @@ from bmsql.types import ConventionRecord, Fix, Frozen, Plan, Problem, Rejected
 class CheckReport(Frozen):
     """What `Agent.check` found.
 
-    valid: whether the SQL would run. sql: as it would be run, with the fixes made, formatted; the
-    text as given when it is not valid. problems: why it is not. refined: with the conventions that the
-    question implies, empty when they change nothing. conventions, warnings: what they did. With a
-    question, its tables, counting, order and limit are checked too: see `bmsql.conventions.fit_to_plan`.
+    valid: whether the SQL would run and, with a question, could answer it; runs: whether it would run.
+    sql: as it would be run, with the fixes made, formatted; the text as given when it is not valid.
+    problems: why it is not. refined: with the conventions that the question implies, empty when they
+    change nothing. conventions, warnings: what they did. With a question, the tables, figures, counting,
+    order and limit are checked too: see `bmsql.conventions.fit_to_plan`.
     """
 
     valid: bool
     sql: str
+    runs: bool = True
     tables: tuple[str, ...] = ()
     fixes: tuple[Fix, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -32,10 +34,11 @@ class CheckReport(Frozen):
 def check_sql(sql: str, plan: Plan | None, deps: Dependencies) -> CheckReport:
     """The report on `sql`; with `plan`, also what the conventions of that plan make of it."""
     verdict = deps.validate(sql)
+    runs = not isinstance(verdict, Rejected)
     if plan is not None and not isinstance(verdict, Rejected):
         verdict = deps.fit(verdict, plan)
     if isinstance(verdict, Rejected):
-        return CheckReport(valid=False, sql=verdict.sql, problems=verdict.problems, fixes=verdict.fixes)
+        return CheckReport(valid=False, runs=runs, sql=verdict.sql, problems=verdict.problems, fixes=verdict.fixes)
     report = CheckReport(valid=True, sql=format_sql(verdict.sql), tables=verdict.tables, fixes=verdict.fixes)
     if plan is None:
         return report

@@ -48,7 +48,12 @@ def show_plan(to: Console, plan: Plan) -> None:
 
 def show_check(to: Console, report: CheckReport) -> None:
     """Valid or not, why, and the SQL as it would be run."""
-    to.print(Text("This SQL would run." if report.valid else "This SQL would not run.", style="bold"))
+    run = "This SQL would run" if report.runs else "This SQL would not run"
+    to.print(
+        Text(
+            f"{run}{'' if report.valid or not report.runs else ', but it does not answer the question'}.", style="bold"
+        )
+    )
     for problem in report.problems:
         to.print(Text(f"- {_problem(problem)}"))
     for fix in report.fixes:

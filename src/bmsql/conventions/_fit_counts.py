@@ -44,8 +44,8 @@ def fit_counts(tree: exp.Query, plan: Plan, model: SemanticModel) -> tuple[list[
 
 
 def _computes_nothing(plan: Plan, selects: list[exp.Select]) -> list[Problem]:
-    """A question for rows is not answered by one figure."""
-    if plan.intent not in {"list", "lookup", "exists", "rank"} or plan.group_by:
+    """A question for rows is not answered by one figure; a plan that selects nothing does not say that it is one."""
+    if not plan.select or plan.intent not in {"list", "lookup", "exists", "rank"} or plan.group_by:
         return []
     for select in selects:
         found = aggregates(select)

@@ -26,7 +26,7 @@ def _limit(tree: exp.Query, plan: Plan, model: SemanticModel) -> list[Fix]:
     found = existing.expression.name if existing is not None else ""
     if plan.limit is not None:
         rows, why = plan.limit, f"the question asks for {plan.limit}"
-    elif found.isdigit() and int(found) < model.default_limit and plan.intent in {"list", "exists"}:
+    elif plan.select and found.isdigit() and int(found) < model.default_limit and plan.intent in {"list", "exists"}:
         rows, why = model.default_limit, "the question asks for no fewer rows"
     else:
         return []

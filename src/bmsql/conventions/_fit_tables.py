@@ -19,6 +19,8 @@ def fit_tables(tree: exp.Query, plan: Plan, model: SemanticModel) -> tuple[list[
     read = {use.table for use in uses}
     fixes: list[Fix] = []
     for wrong in sorted(read - set(wanted)):
+        if _is_beside(tree, wrong, wanted, read, model):
+            continue
         right = _replacement(scopes, wrong, wanted, read, model)
         if right is None:
             return [], [_problem(plan, model, wrong, wanted)]
@@ -31,6 +33,13 @@ def fit_tables(tree: exp.Query, plan: Plan, model: SemanticModel) -> tuple[list[
     exchanged = len(uses) >= len(plan.sources)
     lacking = [table for table in missing if exchanged or _needed(plan, model, table, read)]
     return (fixes, []) if not lacking else ([], [_missing(plan, model, lacking, read)])
+
+
+def _is_beside(tree: exp.Query, other: str, wanted: list[str], read: set[str], model: SemanticModel) -> bool:
+    """Whether a table of another kind is read beside all that are wanted: it narrows, and does not replace."""
+    families = {model.tables[table].family for table in wanted}
+    branched = tree.find(exp.SetOperation) is not None
+    return set(wanted) <= read and model.tables[other].family not in families and not branched
 
 
 def _replacement(scopes: Scopes, wrong: str, wanted: list[str], read: set[str], model: SemanticModel) -> str | None:
@@ -128,8 +137,16 @@ def _needed(plan: Plan, model: SemanticModel, table: str, read: set[str]) -> boo
     aliases = {source.alias for source in plan.sources if source.table == table}
     joined = {join.entity for join in plan.joins if {join.left, join.right} & aliases}
     subjects = {model.families[family].subject for family in families}
-    asked = any(filter_.source in aliases and filter_.op != "not_null" for filter_ in plan.filters)
+    asked = any(
+        filter_.source in aliases and filter_.op != "not_null" and not _matched(filter_.target, families, model)
+        for filter_ in plan.filters
+    )
     return asked or not joined or not joined <= subjects
+
+
+def _matched(target: str, families: set[str], model: SemanticModel) -> bool:
+    """Whether an entity can be matched in one of the families."""
+    return target in model.entities and bool(families & model.entities[target].match.keys())
 
 
 # -- what is said -----------------------------------------------------------------------------------

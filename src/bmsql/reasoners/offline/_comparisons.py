@@ -137,6 +137,8 @@ _AFTER: tuple[tuple[tuple[str, ...], str], ...] = tuple(
 )
 _ROMAN = {"i": 1, "ii": 2, "iii": 3, "iv": 4}
 _FIRST_YEAR, _LAST_YEAR = 1850, 2100
+# How far behind a number the noun may stand: `five significant PD variants`.
+_NOUN_REACH = 4
 _WEAK = {"is", "of", "in", "by", "during", "from", "on"}
 
 
@@ -295,6 +297,9 @@ def _is_limit(chunked: Chunked, lows: list[str], index: int, value: float, vocab
     if previous in ("top", "best", "first", "strongest", "limit", "only", "leading", "last"):
         return previous != "only" or index + 1 < len(lows)
     following = next((chunk for chunk in chunked.chunks if chunk.first in (index + 1, index + 2)), None)
+    if following is not None and following.mention is not None:
+        behind = (chunk for chunk in chunked.chunks if following.last <= chunk.first <= index + _NOUN_REACH)
+        following = next((chunk for chunk in behind if chunk.names("noun")), following)
     if following and following.is_english("best", "smallest", "largest", "most", "fewest"):
         return True
     superlative = [

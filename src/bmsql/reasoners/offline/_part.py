@@ -140,7 +140,7 @@ class PartReader:
 
     def conditions(self, family: str, chunks: Sequence[Chunk]) -> list[Filter]:
         """Filters for words that are a condition by themselves."""
-        filters = []
+        filters: list[Filter] = []
         for chunk in chunks:
             if any(hint.first <= chunk.first and chunk.last < hint.last for hint in self.question.chunked.hints):
                 continue  # part of a table's name
@@ -152,7 +152,8 @@ class PartReader:
                     continue
                 role, op, value = where
                 negated = self.question.negated(chunk)
-                filters.append(Filter(target=role, op=op, values=(value,), negated=negated, words=chunk.text))
+                own = Filter(target=role, op=op, values=(value,), negated=negated, words=chunk.text)
+                _add_condition(filters, own)
                 break
         return filters
 
@@ -249,6 +250,17 @@ class PartReader:
             elif "weak_waive" in found:
                 uses.append(ConventionUse(rule=name, mode="waived", words=found["weak_waive"]))
         return uses
+
+
+def _add_condition(filters: list[Filter], own: Filter) -> None:
+    """`cell types and tissues`: two conditions on one column are alternatives."""
+    for place, one in enumerate(filters):
+        if (one.target, one.op, one.negated) == (own.target, own.op, own.negated):
+            words = f"{one.words}, {own.words}"
+            values = tuple(dict.fromkeys((*one.values, *own.values)))
+            filters[place] = one.model_copy(update={"values": values, "words": words})
+            return
+    filters.append(own)
 
 
 def stored_values(mention: Mention, family: str) -> tuple[str, ...]:

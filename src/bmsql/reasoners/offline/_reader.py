@@ -8,7 +8,7 @@ from bmsql.conventions import RuleBook
 from bmsql.reasoners.offline._chunks import Chunk
 from bmsql.reasoners.offline._compose import Composer, searches_text
 from bmsql.reasoners.offline._doubts import doubt
-from bmsql.reasoners.offline._families import choose, joinable_families, weigh
+from bmsql.reasoners.offline._families import Weighted, choose, joinable_families, weigh
 from bmsql.reasoners.offline._question import Question, open_question
 from bmsql.reasoners.offline._refuse import refuse
 from bmsql.reasoners.offline._regions import band
@@ -51,6 +51,7 @@ class Reader:
         if problem:
             return _abstain(problem, mentions)
         opened.weighted = weigh(opened.chunked, self.model, self.rule_families, self.thresholds, self.tables)
+        opened.weighted = [self._in_trials(opened, item) for item in opened.weighted]
         fits = choose(opened.weighted, self.model, self.joinable)
         strong = [item for item in opened.weighted if max(item.weights.values()) > 1.1]
         if not fits or not strong:
@@ -65,6 +66,16 @@ class Reader:
             if problem:
                 return _abstain(problem, mentions)
         return plan.model_copy(update={"mentions": mentions})
+
+    def _in_trials(self, question: Question, item: Weighted) -> Weighted:
+        """`phase 3 for Alzheimer's` is told only where a phase belongs to a disease."""
+        mention = item.chunk.mention
+        phases = [one for one in question.numbers.comparisons if one.kind == "phase"]
+        if mention is None or not any(0 < item.chunk.first - one.last <= 1 for one in phases):
+            return item
+        phase = {family for one in self.model.attributes.values() if one.numbers == "phase" for family in one.measure}
+        weights = {family: weight for family, weight in item.weights.items() if family in phase}
+        return Weighted(item.chunk, weights) if weights else item
 
     def _things(self) -> str:
         """What questions can name, by the model's own labels."""

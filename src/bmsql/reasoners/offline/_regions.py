@@ -21,6 +21,9 @@ _REVERSED = re.compile(
     rf"\s?(?:of|on|in)\s(?:the\s)?{_CHROMOSOME}{_NAME}",
     re.IGNORECASE,
 )
+# `position 133,800,000 on chromosome 11`, and `19:44,800,000-45,000,000` without the word.
+_ON = re.compile(rf"positions?\s{_SCALED}\s(?:of|on|in)\s(?:the\s)?{_CHROMOSOME}{_NAME}", re.IGNORECASE)
+_BARE = re.compile(r"(?<![\w:.])(\d{1,2}|[XxYy])\s?:\s?(\d[\d,]{4,})(?:\s?(?:-|to|\.\.)\s?(\d[\d,]{4,}))?")
 _WINDOW = re.compile(
     r"(?:within|in|inside|closer than|no (?:further|farther|more) than|at most|less than|under|\+/-|\u00b1)?"
     r"\s?(?:a\s)?([\d,.]+)\s?(bp|kb|kbp|mb|mbp|kilobases?|megabases?)\b",
@@ -59,8 +62,16 @@ def regions(text: str) -> list[Region]:
         low, low_unit, high, high_unit, chromosome = match.groups()
         first, last = _base_pairs(low, low_unit or high_unit), _base_pairs(high, high_unit or low_unit)
         _add(found, match, (_number(chromosome),), min(first, last), max(first, last))
-    for match in _POINT.finditer(text):
-        chromosome, position, unit = match.groups()
+    points = [(match, *match.groups()) for match in _POINT.finditer(text)]
+    points += [(match, match.group(3), match.group(1), match.group(2)) for match in _ON.finditer(text)]
+    for match in _BARE.finditer(text):
+        chromosome, low, high = match.groups()
+        if high:
+            first, last = _base_pairs(low, ""), _base_pairs(high, "")
+            _add(found, match, (_number(chromosome),), min(first, last), max(first, last))
+        else:
+            points.append((match, chromosome, low, ""))
+    for match, chromosome, position, unit in points:
         centre = _base_pairs(position, unit)
         width = _window(text, match)
         _add(found, match, (_number(chromosome),), max(1, centre - width), centre + width)

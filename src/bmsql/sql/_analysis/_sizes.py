@@ -5,6 +5,7 @@ A text or an array is built in one piece, before any limit on memory is asked.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -16,6 +17,8 @@ MAX_TEXT = 10_000  # characters or bytes of one value
 MAX_ITEMS = 100_000  # of one array
 
 _TEXTS = ("REPEAT", "LPAD", "RPAD")
+# Width and precision of a format such as %-12.3f.
+_WIDTH = re.compile(r"%[-+ #0']*(\d*)(?:\.(\d*))?")
 _FINE_UNITS = ("SECOND", "MILLISECOND", "MICROSECOND")
 
 
@@ -24,6 +27,8 @@ def check_size(typer: Typer, node: exp.Expr) -> None:
     name = node.name.upper()
     if name in _TEXTS and len(node.expressions) >= 2:
         _check_text(typer, node, name)
+    elif name == "FORMAT" and node.expressions:
+        _check_format(typer, node.expressions[0])
     elif name == "GENERATE_ARRAY" and len(node.expressions) >= 2:
         _check_array(typer, node)
     elif name == "GENERATE_TIMESTAMP_ARRAY" and len(node.expressions) == 3:
@@ -42,6 +47,15 @@ def _check_text(typer: Typer, node: exp.Expr, name: str) -> None:
     elif name == "REPEAT" and (inner := _length(node.expressions[0])) * size > MAX_TEXT:
         message = f"REPEAT would make a text of {inner * size:.0f} characters; at most {MAX_TEXT} are made."
         typer.context.problem_at(node, "size", message, "Repeat less.")
+
+
+def _check_format(typer: Typer, template: exp.Expr) -> None:
+    if not isinstance(template, exp.Literal | exp.RawString):
+        return
+    widths = [int(width) for found in _WIDTH.findall(str(template.this)) for width in found if width]
+    if max(widths, default=0) > MAX_TEXT:
+        message = f"FORMAT would make a text of {max(widths)} or more characters; at most {MAX_TEXT} are made."
+        typer.context.problem_at(template, "size", message, f"Write a width of at most {MAX_TEXT}.")
 
 
 def _length(node: exp.Expr) -> float:
