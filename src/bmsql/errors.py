@@ -144,7 +144,14 @@ class BackendError(BmsqlError):
 
 
 class BackendUnavailableError(BackendError):
-    """The backend cannot be opened or reached."""
+    """The backend cannot be opened or reached.
+
+    `file` is the file that is missing or wrong; empty where another cause keeps it from opening.
+    """
+
+    def __init__(self, message: str, *, file: str = "", remedy: str = "") -> None:
+        super().__init__(message, remedy=remedy)
+        self.file = file
 
 
 class ExecutionError(BackendError):

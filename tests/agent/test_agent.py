@@ -118,10 +118,26 @@ def test_batch_raises_only_after_all_others() -> None:
     assert agent.batch([]) == []
 
 
-@pytest.mark.parametrize("wrong", [{"concurrency": 0}, {"on_error": "ignore"}])
+@pytest.mark.parametrize("wrong", [{"concurrency": 0}, {"concurrency": "x"}, {"on_error": "ignore"}])
 def test_batch_options(wrong: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r"concurrency|on_error"):
+    with pytest.raises(ConfigurationError, match=r"concurrency=|on_error="):
         little().batch(["q"], **wrong)
+    with pytest.raises(ConfigurationError, match=r"concurrency=|on_error="):
+        asyncio.run(little().abatch(["q"], **wrong))
+
+
+@pytest.mark.parametrize("questions", ["Which SNPs?", b"q", None, 5])
+def test_batch_takes_a_list(questions: Any) -> None:
+    with pytest.raises(QuestionError, match="list"):
+        little().batch(questions)
+    with pytest.raises(QuestionError, match="list"):
+        asyncio.run(little().abatch(questions))
+
+
+@pytest.mark.parametrize("question", [None, 5, b"q"])
+def test_check_takes_a_question_as_text(question: Any) -> None:
+    with pytest.raises(QuestionError, match=type(question).__name__):
+        little().check(ALL, question)
 
 
 def test_sixteen_threads_on_one_agent() -> None:
@@ -314,6 +330,9 @@ def test_environment_is_read_when_the_agent_is_made(monkeypatch: pytest.MonkeyPa
         ("BMSQL_MAX_PASSES", "0", "1 to 10"),
         ("BMSQL_LIMIT_ROWS", "-1", "positive"),
         ("BMSQL_LIMIT_SECONDS", "soon", "positive"),
+        ("BMSQL_LIMIT_SECONDS", "inf", "bounds"),
+        ("BMSQL_LIMIT_SECONDS", "nan", "bounds"),
+        ("BMSQL_LIMIT_ROWS", "1" + "0" * 30, "bounds"),
         ("BMSQL_SEND_ROWS", "perhaps", "true"),
         ("BMSQL_MODEL", "openai:gpt-5", "offline"),
     ],
@@ -334,6 +353,15 @@ def test_wrong_variables_are_named(monkeypatch: pytest.MonkeyPatch, variable: st
         ({"max_passes": 0}, "max_passes="),
         ({"max_passes": True}, "max_passes="),
         ({"limits": {"rows": 0}}, "limits['rows']"),
+        ({"limits": {"seconds": float("inf")}}, "limits['seconds']"),
+        ({"limits": {"seconds": 1e300}}, "limits['seconds']"),
+        ({"limits": {"rows": 10**30}}, "limits['rows']"),
+        ({"limits": {"memory_mb": 10**15}}, "limits['memory_mb']"),
+        ({"limits": {"bytes_billed": 10**30}}, "limits['bytes_billed']"),
+        ({"send_rows": "maybe"}, "send_rows="),
+        ({"send_rows": 3}, "send_rows="),
+        ({"semantic_model": ""}, "semantic_model="),
+        ({"rules": " "}, "rules="),
         ({"limits": {"pages": 1}}, "limits['pages']"),
         ({"limits": 5}, "limits="),
         ({"model": 5}, "model="),
@@ -350,6 +378,14 @@ def test_wrong_options_are_named(options: dict[str, Any], said: str) -> None:
     with pytest.raises(ConfigurationError) as raised:
         Agent(**options)
     assert said in raised.value.message
+    assert raised.value.remedy
+
+
+@pytest.mark.parametrize("value", ["postgres://x", "duckdb:///no/such/file.duckdb"])
+def test_a_wrong_backend_variable_is_named(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("BMSQL_BACKEND", value)
+    with pytest.raises((ConfigurationError, BackendUnavailableError), match="^BMSQL_BACKEND is") as raised:
+        Agent(model=ScriptedReasoner(), semantic_model=model())
     assert raised.value.remedy
 
 

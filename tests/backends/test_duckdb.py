@@ -45,6 +45,28 @@ def test_what_cannot_be_opened_says_why(tmp_path: Path, sample_file: Path) -> No
     assert not (tmp_path / "none.duckdb").exists()
 
 
+@pytest.mark.parametrize(
+    ("macro", "names"),
+    [
+        ("lower(x) AS 'pwned'", "lower"),
+        ("COUNT(x) AS 7", "count"),
+        ('"+"(a, b) AS 7', r"\+"),
+        ("range(x) AS TABLE SELECT 1", "range"),
+        ("duckdb_functions() AS TABLE SELECT 1 AS function_name, TRUE AS internal, '' AS database_name", "duckdb_f"),
+        ("mine(x) AS x", ""),
+    ],
+)
+def test_a_macro_that_stands_in_for_a_function_is_refused(sample_file: Path, macro: str, names: str) -> None:
+    with duckdb.connect(str(sample_file)) as connection:
+        connection.execute(f"CREATE MACRO {macro}")
+    if not names:
+        DuckDBBackend(sample_file).close()
+        return
+    with pytest.raises(BackendUnavailableError, match=f"falsify answers: {names}") as caught:
+        DuckDBBackend(sample_file)
+    assert "DROP MACRO" in caught.value.remedy
+
+
 def test_a_damaged_block_is_an_execution_error(tmp_path: Path, sample_file: Path, query: Query) -> None:
     content = bytearray(sample_file.read_bytes())
     start = content.index(b"alpha")

@@ -17,6 +17,7 @@ import duckdb
 import pytest
 
 from bmsql.cli import run
+from bmsql.cli._console import write_json
 from bmsql.cli._table import fit
 from bmsql.semantic import parse_semantic_model
 from tests.graph.fakes import MODEL, ROWS
@@ -128,7 +129,7 @@ def test_question_from_the_environment_and_from_standard_input(cli: Run, monkeyp
         (["ask", "--profile", "lax", "q"], 2, "ConfigurationError", "lax"),
         (["ask", "--model", "openai:gpt-5", "q"], 2, "ConfigurationError", "offline reasoner only"),
         (["ask", "--backend", "oracle://x", "q"], 2, "ConfigurationError", "oracle"),
-        (["ask", "--backend", "duckdb:///no/such/file.duckdb", "q"], 1, "BackendUnavailableError", "file.duckdb"),
+        (["ask", "--backend", "duckdb:///no/such/file.duckdb", "q"], 2, "BackendUnavailableError", "file.duckdb"),
         (["ask", "--semantic-model", "/no/such.yaml", "q"], 2, "SemanticModelError", "/no/such.yaml"),
         (["ask", "--limit", "pages=1", "q"], 2, "UsageError", "rows="),
         (["ask", "--limit", "rows=many", "q"], 2, "UsageError", "no number"),
@@ -282,7 +283,6 @@ def test_kb_info(cli: Run, database: tuple[str, str]) -> None:
 
 def test_doctor(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
-    monkeypatch.setenv("BMSQL_SOME_TOKEN", "also-secret")
     monkeypatch.setenv("BMSQL_PROFILE", "biomedsql")
     code, out, _ = cli("doctor")
     assert code == 0
@@ -299,6 +299,24 @@ def test_doctor(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert document["keys_present"] == ["OPENAI_API_KEY"]
     assert document["trial"]["rows"] > 0
     assert "secret" not in out + as_json
+
+
+def test_doctor_names_variables_that_have_no_effect(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BMSQL_PROFIL", "biomedsql")
+    monkeypatch.setenv("BMSQL_SOME_TOKEN", "secret")
+    code, out, _ = cli("doctor", "--json")
+    problems = {problem["problem"].split()[0]: problem["remedy"] for problem in json.loads(out)["problems"]}
+    assert code == 1
+    assert problems["BMSQL_PROFIL"] == "Did you mean BMSQL_PROFILE?"
+    assert "BMSQL_LIMIT_ROWS" in problems["BMSQL_SOME_TOKEN"]
+    assert "secret" not in out
+
+
+def test_json_has_no_bare_control_characters(capsys: Capture) -> None:
+    write_json({"a": "\x1b[2J\x9b\x7f"})
+    out = capsys.readouterr().out
+    assert json.loads(out) == {"a": "\x1b[2J\x9b\x7f"}
+    assert not {"\x1b", "\x9b", "\x7f"} & set(out)
 
 
 @pytest.mark.parametrize(

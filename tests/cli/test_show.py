@@ -139,3 +139,26 @@ def test_check_report() -> None:
     out = shown(show_check, wrong)
     assert "- line 1, column 2: No SQL. Write some." in out
     assert "SQL as it would be run" not in out
+
+
+def test_control_characters_are_written_out() -> None:
+    hostile = "\x1b[2J\x07\x9b31m\x7f"
+    written = "\\x1b[2J\\x07\\x9b31m\\x7f"
+    record = ConventionRecord(rule="r", status="applied", reason=hostile)
+    made = answer(((hostile, 1.0),), warnings=(hostile,), sources=(hostile,), conventions=(record,))
+    out = shown(show_answer, made, 20)
+    assert hostile not in out
+    assert "\x1b[2J" not in out
+    assert out.count(written) == 4
+    html = made._repr_html_()
+    assert "\x1b" not in html
+    assert html.count(written) == 4
+
+
+def test_control_characters_in_names_sql_and_plans() -> None:
+    result = QueryResult(columns=(ColumnInfo(name="a\x1b[1m", type="STRING"),), rows=(("x",),))
+    made = Answer(question="q", text="t", sql="SELECT '\x1b'", general=RanQuery(sql="", result=result))
+    for out in (shown(show_answer, made, 20), made._repr_html_()):
+        assert "a\\x1b[1m" in out
+        assert "SELECT '\\x1b'" in out
+    assert "Cannot be answered: \\x1b[2J" in shown(show_plan, Plan(answerable=False, problem="\x1b[2J"))

@@ -183,3 +183,11 @@ def test_evidence_keeps_to_the_conventions_and_is_capped() -> None:
 )
 def test_no_evidence_query_where_none_is_needed_or_possible(sql: str) -> None:
     assert load_rules().evidence_query(parse(sql), model()) is None
+
+
+def test_evidence_of_several_columns_compares_no_structs() -> None:
+    tree = parse("SELECT DISTINCT SNP, nearestGene FROM {AD} ORDER BY SNP LIMIT 1")
+    query = load_rules().evidence_query(tree, model())
+    assert query is not None
+    assert query.find(exp.Exists) is not None
+    assert not list(query.find_all(exp.Tuple, exp.In))

@@ -45,7 +45,19 @@ def test_other_data_or_another_model_make_another_index(tmp_path: Path) -> None:
     assert len(paths) == 3
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"format": 0}', '{"format": 1, "names": {}}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "{}",
+        '{"format": 0}',
+        '{"format": 1, "names": {}}',
+        '{"format": 1, "fingerprint": "", "model": "", "concepts": [], "names": [], "symbols": []}',
+        pytest.param("[" * 100_000, id="deep"),
+    ],
+)
 def test_a_damaged_file_is_refused_and_built_anew(tmp_path: Path, text: str) -> None:
     model, source = parse_semantic_model(GARDEN), garden_source()
     path = ValueIndex.path_in(tmp_path, source.fingerprint(), model)

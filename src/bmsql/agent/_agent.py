@@ -18,7 +18,7 @@ from bmsql.agent._events import StreamEvent, events_of
 from bmsql.agent._open import open_parts
 from bmsql.agent._question import checked_question
 from bmsql.agent._settings import read_settings
-from bmsql.errors import InvalidSqlError
+from bmsql.errors import ConfigurationError, InvalidSqlError, QuestionError
 from bmsql.graph import Dependencies, GraphContext
 from bmsql.types import Answer, Limits, Plan
 
@@ -155,9 +155,10 @@ class Agent:
         """The answers in the order of the questions, `concurrency` of them at a time.
 
         A failed question leaves its exception in its place; with `on_error="raise"` the first one
-        is raised, after all the others have been answered.
+        is raised, after all the others have been answered. Raises QuestionError when `questions` is
+        one text, ConfigurationError for a wrong option.
         """
-        _check_batch(concurrency, on_error)
+        _check_batch(questions, concurrency, on_error)
         with ThreadPoolExecutor(max_workers=concurrency, thread_name_prefix="bmsql") as pool:
             # Each question gets a copy of the caller's context, so that tracing sees its parent.
             futures = [pool.submit(contextvars.copy_context().run, self.ask, question) for question in questions]
@@ -171,7 +172,7 @@ class Agent:
         self, questions: Iterable[str], *, concurrency: int = 8, on_error: OnError = "return"
     ) -> list[Answer | Exception]:
         """As `batch`, without blocking the event loop."""
-        _check_batch(concurrency, on_error)
+        _check_batch(questions, concurrency, on_error)
         free = asyncio.Semaphore(concurrency)
 
         async def one(question: str) -> Answer:
@@ -193,6 +194,10 @@ class Agent:
         """
         if not isinstance(sql, str):
             raise InvalidSqlError(f"SQL is a text, not {type(sql).__name__}.", remedy="Give the query as a string.")
+        if not isinstance(question, str):
+            raise QuestionError(
+                f"A question is a text, not {type(question).__name__}.", remedy="Give a string, or leave it out."
+            )
         plan = self.plan(question) if question.strip() else Plan() if conventions else None
         return check_sql(sql, plan, self._deps)
 
@@ -225,11 +230,16 @@ def _input(question: str) -> dict[str, Any]:
     return {"question": checked_question(question)}
 
 
-def _check_batch(concurrency: int, on_error: str) -> None:
-    if concurrency < 1:
-        raise ValueError(f"concurrency is {concurrency}; it must be at least 1")
-    if on_error not in {"return", "raise"}:
-        raise ValueError(f"on_error is {on_error!r}; it is 'return' or 'raise'")
+def _check_batch(questions: object, concurrency: object, on_error: object) -> None:
+    if isinstance(questions, str | bytes) or not isinstance(questions, Iterable):
+        raise QuestionError(
+            f"Questions are a list of texts, not one {type(questions).__name__}.",
+            remedy="Give a list, such as [question], or use ask for one question.",
+        )
+    if isinstance(concurrency, bool) or not isinstance(concurrency, int) or concurrency < 1:
+        raise ConfigurationError(f"concurrency= is {concurrency!r}.", remedy="Use a whole number from 1.")
+    if on_error not in ("return", "raise"):
+        raise ConfigurationError(f"on_error= is {on_error!r}.", remedy='Use "return" or "raise".')
 
 
 def _results(results: Sequence[Answer | BaseException], on_error: OnError) -> list[Answer | Exception]:

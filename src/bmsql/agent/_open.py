@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bmsql.agent._settings import Settings
 from bmsql.backends import Backend, open_backend
 from bmsql.conventions import RuleBook, load_rules
-from bmsql.errors import ConfigurationError
+from bmsql.errors import BackendUnavailableError, ConfigurationError
 from bmsql.graph import Budgets, Dependencies
 from bmsql.reasoners import Reasoner
 from bmsql.semantic import Column, SemanticModel, load_semantic_model
@@ -28,7 +28,7 @@ def open_parts(settings: Settings) -> Dependencies:
     check_model(settings)
     rules = open_rules(settings)
     model = open_model(settings)
-    backend = open_backend(settings.backend, limits=settings.limits)
+    backend = open_named_backend(settings)
     try:
         model = fitted(model, backend.catalog())
         reasoner = _reasoner(settings, model, backend, rules)
@@ -45,6 +45,19 @@ def open_parts(settings: Settings) -> Dependencies:
         budgets=Budgets(passes=settings.max_passes),
         send_rows=settings.send_rows,
     )
+
+
+def open_named_backend(settings: Settings) -> Backend:
+    """The backend that the settings name; an error says which variable named it, if one did."""
+    try:
+        return open_backend(settings.backend, limits=settings.limits)
+    except (ConfigurationError, BackendUnavailableError) as error:
+        variable = settings.origin.get("backend", "")
+        if not variable.startswith("BMSQL_"):
+            raise
+        error.message = f"{variable} is {settings.backend!r}: {error.message}"
+        error.args = (error.message, error.remedy)
+        raise
 
 
 def check_model(settings: Settings) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -18,6 +19,12 @@ MAX_PASSES = 10
 _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 # Each limit has a variable of its own, so that one can be set without the others.
 LIMIT_VARIABLES = {name: f"{PREFIX}LIMIT_{name.upper()}" for name in Limits.model_fields}
+# Those that the agent reads, and those of the command and the cache.
+VARIABLES = (
+    *(f"{PREFIX}{name}" for name in ("MODEL", "BACKEND", "SEMANTIC_MODEL", "PROFILE", "MAX_PASSES")),
+    *LIMIT_VARIABLES.values(),
+    *(f"{PREFIX}{name}" for name in ("SEND_ROWS", "RULES", "QUESTION", "CACHE_DIR")),
+)
 
 
 @dataclass(frozen=True)
@@ -69,12 +76,12 @@ def read_settings(
     return Settings(
         model=pick("model", model, None, _text),
         backend=pick("backend", backend, None, _text),
-        semantic_model=pick("semantic_model", semantic_model, None, _text),
+        semantic_model=_not_empty("semantic_model", pick("semantic_model", semantic_model, None, _text)),
         profile=_profile(pick("profile", profile, "strict", _text), origin),
         max_passes=_passes(pick("max_passes", max_passes, 1, _integer), origin),
         limits=_limits(limits, env, origin),
-        send_rows=pick("send_rows", send_rows, True, _switch),
-        rules=pick("rules", rules, None, _text),
+        send_rows=_boolean(pick("send_rows", send_rows, True, _switch), origin),
+        rules=_not_empty("rules", pick("rules", rules, None, _text)),
         origin=origin,
     )
 
@@ -103,6 +110,26 @@ def _switch(text: str, variable: str) -> bool:
     if text.lower() in _FALSE:
         return False
     raise ConfigurationError(f"{variable} is {text!r}.", remedy=f"Use one of: {', '.join((*_TRUE, *_FALSE))}.")
+
+
+def _boolean(value: Any, origin: Mapping[str, str]) -> bool:
+    if not isinstance(value, bool):
+        raise ConfigurationError(f"{_named('send_rows', origin)} is {value!r}.", remedy="Use True or False.")
+    return value
+
+
+def _not_empty(name: str, value: Any) -> Any:
+    if isinstance(value, str) and not value.strip():
+        raise ConfigurationError(
+            f"{name}= is an empty text.", remedy="Give the path of a YAML file, or leave it out for the shipped one."
+        )
+    return value
+
+
+def unknown_variables(environment: Mapping[str, str]) -> dict[str, str]:
+    """Variables that begin with `BMSQL_` and are none of ours, each with the nearest that is, or ""."""
+    unknown = sorted(name for name in environment if name.startswith(PREFIX) and name not in VARIABLES)
+    return {name: next(iter(get_close_matches(name, VARIABLES, n=1, cutoff=0.75)), "") for name in unknown}
 
 
 def _profile(profile: str, origin: Mapping[str, str]) -> str:
@@ -145,5 +172,5 @@ def _limits(given: Limits | Mapping[str, Any] | None, env: Mapping[str, str], or
         where = LIMIT_VARIABLES[name] if from_env else f"limits['{name}']"
         raise ConfigurationError(
             f"{where} is {values.get(name)!r}: {first['msg'].lower()}.",
-            remedy=f"Limits are positive numbers: {', '.join(Limits.model_fields)}.",
+            remedy=f"Limits are positive numbers within bounds: {', '.join(Limits.model_fields)}.",
         ) from error

@@ -123,17 +123,21 @@ def _key(path: Path, memory_mb: int, threads: int) -> InstanceKey:
         stat = real.stat()
         if real.is_dir():
             raise BackendUnavailableError(
-                f"{path} is a directory, not a DuckDB file.", remedy="Give the path of the file in it."
+                f"{path} is a directory, not a DuckDB file.", file=str(path), remedy="Give the path of the file in it."
             )
         with real.open("rb"):
             pass
     except FileNotFoundError as e:
         raise BackendUnavailableError(
-            f"There is no file {path}.", remedy="Check the path; a relative one starts at the current directory."
+            f"There is no file {path}.",
+            file=str(path),
+            remedy="Check the path; a relative one starts at the current directory.",
         ) from e
     except OSError as e:
         raise BackendUnavailableError(
-            f"{path} cannot be read: {e.strerror or e}.", remedy="Check that the path and its permissions are right."
+            f"{path} cannot be read: {e.strerror or e}.",
+            file=str(path),
+            remedy="Check that the path and its permissions are right.",
         ) from e
     return InstanceKey(
         os.getpid(), str(real), stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, memory_mb, threads
@@ -162,6 +166,7 @@ def _connect(key: InstanceKey) -> duckdb.DuckDBPyConnection:
     try:
         literal = key.path.replace("'", "''")
         connection.execute(f"ATTACH '{literal}' AS {_CATALOG} (READ_ONLY, TYPE duckdb)")
+        _refuse_shadows(connection, key.path)
         connection.execute(f"USE {_CATALOG}")
         connection.execute("DETACH memory")
         for statement in DUCKDB_SETTINGS:
@@ -172,22 +177,48 @@ def _connect(key: InstanceKey) -> duckdb.DuckDBPyConnection:
     except duckdb.Error as e:
         connection.close()
         raise _unavailable(key.path, e) from e
+    except BackendUnavailableError:
+        connection.close()
+        raise
     return connection
+
+
+def _refuse_shadows(connection: duckdb.DuckDBPyConnection, path: str) -> None:
+    """Raise when macros of the file have the names of built-in functions: they would be called instead.
+
+    To be asked before the file is the current catalogue, where its macros could answer this too.
+    """
+    sql = "SELECT DISTINCT lower(function_name), internal FROM duckdb_functions() WHERE internal OR database_name = ?"
+    found = connection.execute(sql, [_CATALOG]).fetchall()
+    built_in = {name for name, internal in found if internal}
+    shadows = sorted({name for name, internal in found if not internal} & built_in)
+    if shadows:
+        raise BackendUnavailableError(
+            f"{path} has macros with names of built-in functions, which would falsify answers: {', '.join(shadows)}.",
+            file=path,
+            remedy="Drop them with DROP MACRO (DROP MACRO TABLE), or copy the tables to a file without them.",
+        )
 
 
 def _unavailable(path: str, error: duckdb.Error) -> BackendUnavailableError:
     message = str(error)
     lowered = message.lower()
     if "not a valid duckdb database" in lowered:
-        return BackendUnavailableError(f"{path} is not a DuckDB database.", remedy="Give the path of a DuckDB file.")
+        return BackendUnavailableError(
+            f"{path} is not a DuckDB database.", file=path, remedy="Give the path of a DuckDB file."
+        )
     if "lock" in lowered or "already attached" in lowered:
         return BackendUnavailableError(
             f"{path} is open for writing elsewhere: {message}", remedy="Close the program or connection that writes it."
         )
     if "version" in lowered:
         return BackendUnavailableError(
-            f"{path} was written by another version of DuckDB: {message}", remedy="Upgrade the duckdb package."
+            f"{path} was written by another version of DuckDB: {message}",
+            file=path,
+            remedy="Upgrade the duckdb package.",
         )
     return BackendUnavailableError(
-        f"{path} cannot be opened by DuckDB: {message}", remedy="The file may be damaged: restore it from its source."
+        f"{path} cannot be opened by DuckDB: {message}",
+        file=path,
+        remedy="The file may be damaged: restore it from its source.",
     )

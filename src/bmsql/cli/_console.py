@@ -4,15 +4,34 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any
+from typing import Any, Self
 
 from rich.console import Console
 from rich.padding import Padding
+from rich.style import Style
 from rich.table import Table
-from rich.text import Text
+from rich.text import Text as RichText
+
+from bmsql.types._html import visible
 
 # Piped text is read by programs and pagers, which wrap or not as they like.
 PIPED_WIDTH = 10_000
+
+
+# Control characters that JSON leaves as they are.
+_BARE = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
+
+
+class Text(RichText):
+    """A text to print, its control characters written out: a terminal would obey them."""
+
+    def __init__(self, text: str = "", style: str | Style = "", **more: Any) -> None:
+        super().__init__(visible(text), style, **more)
+
+    def append(self, text: RichText | str, style: str | Style | None = None) -> Self:
+        """Add a text at the end."""
+        super().append(visible(text) if isinstance(text, str) else text, style)
+        return self
 
 
 def console() -> Console:
@@ -34,7 +53,8 @@ def console() -> Console:
 def write_json(document: Any) -> None:
     """One JSON document and nothing else on standard output."""
     unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-    sys.stdout.write(json.dumps(document, ensure_ascii=not unicode, allow_nan=False, indent=2) + "\n")
+    text = json.dumps(document, ensure_ascii=not unicode, allow_nan=False, indent=2)
+    sys.stdout.write(text.translate(_BARE) + "\n")
 
 
 def write_text(text: str) -> None:
@@ -55,11 +75,11 @@ def ascii_only(to: Console) -> bool:
 
 def show_sql(to: Console, sql: str) -> None:
     """SQL, highlighted on a colour terminal; its lines are left whole, so that it can be copied."""
-    text = Text(sql)
+    text: RichText = Text(sql)
     if to.is_terminal and to.color_system is not None and not to.no_color:
         from rich.syntax import Syntax
 
-        text = Syntax("", "sql", theme="ansi_dark", background_color="default").highlight(sql)
+        text = Syntax("", "sql", theme="ansi_dark", background_color="default").highlight(visible(sql))
         text.rstrip()
     to.print(text, soft_wrap=True)
 

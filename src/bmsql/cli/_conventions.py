@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.text import Text
-
-from bmsql.cli._console import console, heading, indented, show_sql, write_json
+from bmsql.cli._console import Text, console, heading, indented, show_sql, write_json
 from bmsql.cli._main import ANSWERED, FAILED
 from bmsql.cli._show import show_conventions
 

@@ -11,10 +11,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.text import Text
-
 from bmsql._version import __version__
-from bmsql.cli._console import console, heading, write_json
+from bmsql.cli._console import Text, console, heading, write_json
 from bmsql.cli._main import ANSWERED, FAILED
 from bmsql.errors import BmsqlError, ConfigurationError
 
@@ -53,6 +51,7 @@ def examine(*, as_json: bool, **options: Any) -> int:
     }
     missing = [name for name in PACKAGES if document["packages"][name] is None]
     problems += [{"problem": f"{name} is not installed.", "remedy": "Reinstall bmsql."} for name in missing]
+    problems += _try(problems, _unknown_variables) or []
     _try(problems, lambda: document.update(cache=_cache()))
     agent = _try(problems, lambda: _agent(options))
     if agent is not None:
@@ -64,6 +63,17 @@ def examine(*, as_json: bool, **options: Any) -> int:
     else:
         _show(document)
     return FAILED if problems else ANSWERED
+
+
+def _unknown_variables() -> list[dict[str, str]]:
+    """A problem for each variable that is none of ours: most often a slip of the pen."""
+    from bmsql.agent._settings import VARIABLES, unknown_variables
+
+    found = []
+    for name, near in unknown_variables(os.environ).items():
+        remedy = f"Did you mean {near}?" if near else f"The variables are: {', '.join(VARIABLES)}."
+        found.append({"problem": f"{name} is no variable of bmsql and has no effect.", "remedy": remedy})
+    return found
 
 
 def _try(problems: list[dict[str, str]], step: Callable[[], Any]) -> Any:

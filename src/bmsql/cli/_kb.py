@@ -5,9 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 from typing import Any
 
-from rich.text import Text
-
-from bmsql.cli._console import console, heading, show_table, write_json
+from bmsql.cli._console import Text, console, heading, show_table, write_json
 from bmsql.cli._main import ANSWERED
 from bmsql.cli._table import rows_table
 
@@ -17,10 +15,9 @@ TERMS = "README.md"
 def show_info(backend: str | None, *, as_json: bool) -> int:
     """Tables with rows and columns; for the embedded knowledge base its file, sources and terms too."""
     from bmsql.agent import read_settings
-    from bmsql.backends import open_backend
+    from bmsql.agent._open import open_named_backend
 
-    given = read_settings(backend=backend).backend
-    opened = open_backend(given)
+    opened = open_named_backend(read_settings(backend=backend))
     try:
         catalog = opened.catalog()
         document: dict[str, Any] = {

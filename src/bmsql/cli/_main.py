@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Sequence
 from typing import Any
 
-from bmsql.errors import BmsqlError, ConfigurationError, QuestionError
+from bmsql.errors import BackendUnavailableError, BmsqlError, ConfigurationError, QuestionError
 
 ANSWERED, FAILED, USAGE, ABSTAINED, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 3, 130, 141
 
@@ -85,7 +85,8 @@ def _invoke(arguments: Sequence[str], as_json: bool) -> int:
 
 def _report(error: BmsqlError, as_json: bool) -> int:
     places = {name: getattr(error, name) for name in ("file", "line", "column", "field") if getattr(error, name, None)}
-    code = USAGE if isinstance(error, ConfigurationError | QuestionError) else FAILED
+    wrong_file = isinstance(error, BackendUnavailableError) and bool(error.file)
+    code = USAGE if wrong_file or isinstance(error, ConfigurationError | QuestionError) else FAILED
     return _say(type(error).__name__, error.message, error.remedy, places, as_json, code)
 
 
@@ -95,7 +96,9 @@ def _say(kind: str, message: str, remedy: str, places: dict[str, Any], as_json: 
         sys.stdout.write(json.dumps(document) + "\n")
         sys.stdout.flush()
     else:
-        sys.stderr.write(f"bmsql: {message}\n" + (f"  {remedy}\n" if remedy else ""))
+        from bmsql.types._html import visible
+
+        sys.stderr.write(visible(f"bmsql: {message}\n" + (f"  {remedy}\n" if remedy else "")))
     return code
 
 

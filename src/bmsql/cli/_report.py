@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from rich.console import Console
-from rich.text import Text
 
 from bmsql.agent import CheckReport
-from bmsql.cli._console import heading, show_sql
+from bmsql.cli._console import Text, heading, show_sql
 from bmsql.cli._show import show_conventions
 from bmsql.types import Filter, Plan, Problem
 

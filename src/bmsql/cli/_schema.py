@@ -10,9 +10,8 @@ from typing import Any
 from rich import box
 from rich.console import Console
 from rich.table import Table as RichTable
-from rich.text import Text
 
-from bmsql.cli._console import console, heading, show_table, write_json, write_text
+from bmsql.cli._console import Text, console, heading, show_table, write_json, write_text
 from bmsql.cli._main import ANSWERED
 from bmsql.errors import ConfigurationError
 from bmsql.semantic import SemanticModel, load_semantic_model

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from rich.console import Console
-from rich.text import Text
 
-from bmsql.cli._console import heading, indented, show_sql, show_table
+from bmsql.cli._console import Text, heading, indented, show_sql, show_table
 from bmsql.cli._table import rows_table
 from bmsql.types import Answer, ConventionRecord, QueryResult
 from bmsql.types._html import shown_of

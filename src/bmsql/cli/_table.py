@@ -9,10 +9,9 @@ from typing import Any
 from rich import box
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
-from bmsql.cli._console import ascii_only
-from bmsql.types._html import cell_text
+from bmsql.cli._console import Text, ascii_only
+from bmsql.types._html import cell_text, visible
 
 WIDEST, NARROWEST = 40, 8
 # A column costs its padding and a separator beside its text.
@@ -21,6 +20,7 @@ _EXTRA = 3
 
 def rows_table(to: Console, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[Table, list[str]]:
     """A table of `rows`, and the names of the columns that did not fit."""
+    names = [visible(name) for name in names]
     widest = WIDEST if to.is_terminal else 80
     mark = "..." if ascii_only(to) else "…"
     natural = [

@@ -11,6 +11,8 @@ from bmsql.semantic import SemanticModel
 
 _MERGING = ("distinct", "group", "having", "qualify", "windows", "order", "limit", "offset")
 
+_GROUPS = "surviving_groups"
+
 
 def build_evidence(tree: exp.Query, model: SemanticModel) -> exp.Query | None:
     """`SELECT DISTINCT key` over the FROM and WHERE of a DISTINCT, grouped or aggregate query, or None.
@@ -80,7 +82,10 @@ def _keyed(select: exp.Select, tree: exp.Query, scopes: Scopes) -> exp.Select | 
 
 
 def _surviving_groups(select: exp.Select, tree: exp.Query, cap: int) -> exp.Expr | None:
-    """`key IN (SELECT key FROM the query)`, where the query drops groups by HAVING or a small LIMIT."""
+    """Whether a row is of a group in the result, where the query drops groups by HAVING or a small LIMIT.
+
+    `key IN (SELECT key FROM the query)`; for several keys EXISTS, because an IN of tuples compares STRUCTs.
+    """
     group = select.args.get("group")
     limit = limit_of(tree)
     small = limit is not None and limit.expression.is_int and int(limit.expression.name) < cap
@@ -95,11 +100,26 @@ def _surviving_groups(select: exp.Select, tree: exp.Query, cap: int) -> exp.Expr
     result.set("with_", None)
     source = exp.Subquery(this=result, alias=exp.TableAlias(this=exp.to_identifier("result")))
     names = [exp.Column(this=exp.to_identifier(name), table=exp.to_identifier("result")) for _, name in known]
-    one = len(known) == 1
-    output = names[0] if one else exp.Tuple(expressions=list(names))
-    values = known[0][0].copy() if one else exp.Tuple(expressions=[value.copy() for value, _ in known])
-    surviving = exp.Select(expressions=[output], from_=exp.From(this=source))
-    return exp.In(this=values, query=exp.Subquery(this=surviving))
+    values = [value.copy() for value, _ in known]
+    if len(known) == 1:
+        surviving = exp.Select(expressions=names, from_=exp.From(this=source))
+        return exp.In(this=values[0], query=exp.Subquery(this=surviving))
+    # Names of their own, so that those in `values` mean the columns of the outer query.
+    renamed = [exp.alias_(name, f"group_key_{number}") for number, name in enumerate(names, start=1)]
+    groups = exp.Subquery(
+        this=exp.Select(expressions=renamed, from_=exp.From(this=source)),
+        alias=exp.TableAlias(this=exp.to_identifier(_GROUPS)),
+    )
+    equal = [
+        exp.EQ(
+            this=exp.Column(this=exp.to_identifier(item.alias), table=exp.to_identifier(_GROUPS)),
+            expression=value if isinstance(value, exp.Column | exp.Literal | exp.Anonymous) else exp.Paren(this=value),
+        )
+        for item, value in zip(renamed, values, strict=True)
+    ]
+    found = exp.Select(expressions=[exp.Literal.number(1)], from_=exp.From(this=groups))
+    found.set("where", exp.Where(this=exp.and_(*equal, copy=False)))
+    return exp.Exists(this=found)
 
 
 def _group_key(select: exp.Select, item: exp.Expr) -> tuple[exp.Expr, str] | None:

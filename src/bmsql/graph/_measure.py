@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Iterable
 
@@ -14,6 +15,7 @@ from bmsql.graph._state import GraphState
 from bmsql.sql import format_sql, parse
 from bmsql.types import ConventionRecord, ExecutionFailed, Frozen, QueryResult, Rejected, ValidatedQuery
 
+log = logging.getLogger(__name__)
 # Evidence keys that an answer carries; the rest can be had by running its SQL.
 EVIDENCE_SHOWN = 100
 # Notes of the ladder that repeat what the records' counts say.
@@ -54,9 +56,12 @@ def measure(state: GraphState, deps: Dependencies, cancel: threading.Event | Non
                 results.append(outcome)
                 return outcome
             case Rejected():
-                warnings.append(f"{what} could not be found: {outcome.problems[0].message}")
+                failure = outcome.problems[0].message
             case ExecutionFailed():
-                warnings.append(f"{what} could not be found: {outcome.message}")
+                failure = outcome.message
+        # Why is for the log: the query is ours, so its errors say nothing to who asked.
+        log.warning("%s could not be determined: %s", what, failure)
+        warnings.append(f"{what} could not be determined.")
         return None
 
     tree = parse(final.sql)

@@ -121,7 +121,7 @@ class ValueIndex:
                     f"The value index {path} has format {data['format']}, not {FORMAT}.", remedy="Build it anew."
                 )
             return _from_data(data)
-        except (OSError, ValueError, KeyError, TypeError, IndexError) as e:
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as e:
             raise KnowledgeBaseError(f"The value index {path} cannot be read: {e}.", remedy="Build it anew.") from e
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -10,6 +10,8 @@ from typing import Any
 
 import yaml
 from pydantic import ValidationError
+from yaml.constructor import SafeConstructor
+from yaml.reader import Reader
 
 from bmsql.errors import SemanticModelError
 from bmsql.semantic._consistency import inconsistencies
@@ -62,13 +64,22 @@ def parse_semantic_model(text: str, *, file: str = "<text>") -> SemanticModel:
 
 def read_yaml(text: str, *, file: str) -> tuple[yaml.Node | None, Any]:
     """The node tree (for line numbers) and the data of a YAML text."""
+    unprintable = Reader.NON_PRINTABLE.search(text)
+    if unprintable is not None:
+        raise SemanticModelError(
+            f"not valid YAML: the character U+{ord(unprintable.group()):04X} is not allowed.",
+            file=file,
+            line=text.count("\n", 0, unprintable.start()) + 1,
+            remedy="Remove it.",
+        )
     loader_class: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     loader = loader_class(text)
+    root: yaml.Node | None = None
     try:
         root = loader.get_single_node()
         if root is None:
             return None, None
-        _refuse_repeated_keys(root, file)
+        _refuse_wrong_keys(root, file)
         return root, loader.construct_document(root)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
@@ -80,22 +91,66 @@ def read_yaml(text: str, *, file: str) -> tuple[yaml.Node | None, Any]:
         ) from error
     except yaml.YAMLError as error:
         raise SemanticModelError(f"not valid YAML: {error}.", file=file) from error
+    except RecursionError as error:
+        raise SemanticModelError("too deeply nested.", file=file, remedy="Write it with fewer levels.") from error
+    except (ValueError, LookupError, AttributeError, TypeError) as error:
+        # A scalar that looks like a number or a date and is none: 2020-99-99.
+        wrong = _wrong_scalar(root)
+        shown = f"'{wrong.value[:40]}'" if wrong is not None else "a value"
+        raise SemanticModelError(
+            f"{shown} is no valid number or date.",
+            file=file,
+            line=wrong.start_mark.line + 1 if wrong is not None else None,
+            remedy="Correct it, or put it in quotes if it is a text.",
+        ) from error
     finally:
         loader.dispose()
 
 
-def _refuse_repeated_keys(node: yaml.Node, file: str) -> None:
-    """YAML loaders keep the last of two equal keys without a word, which hides a mistake."""
-    seen_nodes: set[int] = set()
-    stack = [node]
+def _nodes(root: yaml.Node | None) -> Iterator[yaml.Node]:
+    """Every node of a tree once, keys of mappings included, in no certain order."""
+    seen: set[int] = set()
+    stack = [root] if root is not None else []
     while stack:
-        current = stack.pop()
-        if id(current) in seen_nodes:
+        node = stack.pop()
+        if id(node) in seen:
             continue
-        seen_nodes.add(id(current))
+        seen.add(id(node))
+        yield node
+        if isinstance(node, yaml.MappingNode):
+            stack.extend(part for pair in node.value for part in pair)
+        elif isinstance(node, yaml.SequenceNode):
+            stack.extend(node.value)
+
+
+def _wrong_scalar(root: yaml.Node | None) -> yaml.ScalarNode | None:
+    """The first scalar, from the top of the text, whose value cannot be made."""
+    wrong: list[yaml.ScalarNode] = []
+    for node in _nodes(root):
+        if isinstance(node, yaml.ScalarNode):
+            try:
+                SafeConstructor().construct_object(node)
+            except (ValueError, LookupError, AttributeError, TypeError):
+                wrong.append(node)
+    return min(wrong, key=lambda node: node.start_mark.line, default=None)
+
+
+def _refuse_wrong_keys(root: yaml.Node, file: str) -> None:
+    """Raise for a key that is given twice or is no scalar.
+
+    YAML loaders keep the last of two equal keys without a word, which hides a mistake.
+    """
+    for current in _nodes(root):
         if isinstance(current, yaml.MappingNode):
             keys: set[str] = set()
-            for key, value in current.value:
+            for key, _ in current.value:
+                if not isinstance(key, yaml.ScalarNode):
+                    raise SemanticModelError(
+                        "a list or mapping cannot be a key.",
+                        file=file,
+                        line=key.start_mark.line + 1,
+                        remedy="Give a plain word as the key.",
+                    )
                 if key.value in keys and key.tag != "tag:yaml.org,2002:merge":
                     raise SemanticModelError(
                         f"the key '{key.value}' is given twice.",
@@ -104,9 +159,6 @@ def _refuse_repeated_keys(node: yaml.Node, file: str) -> None:
                         remedy="Keep one of the two.",
                     )
                 keys.add(str(key.value))
-                stack.append(value)
-        elif isinstance(current, yaml.SequenceNode):
-            stack.extend(current.value)
 
 
 def validation_error(error: ValidationError, root: yaml.Node | None, file: str) -> SemanticModelError:

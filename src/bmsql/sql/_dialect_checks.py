@@ -213,7 +213,7 @@ def stray_commas(source: Source) -> Iterator[Problem]:
                     token.end,
                     "Remove the comma.",
                 )
-        elif token.upper == "SELECT" and _upper(source, index + 1) == "FROM":
+        elif token.upper == "SELECT" and _is_empty_list(source, index + 1):
             yield problem_at(
                 source.text,
                 "syntax",
@@ -226,6 +226,15 @@ def stray_commas(source: Source) -> Iterator[Problem]:
             yield problem_at(
                 source.text, "syntax", "An alias cannot be a number.", token.start, tokens[index + 1].end, "Use a name."
             )
+
+
+def _is_empty_list(source: Source, index: int) -> bool:
+    """Whether nothing stands between SELECT, before `index`, and the next clause or the end."""
+    if _upper(source, index) in ("ALL", "DISTINCT"):
+        index += 1
+    if index >= len(source.tokens):
+        return True
+    return source.tokens[index].text in (")", ";") or source.tokens[index].upper in ("FROM", *_AFTER_LIST)
 
 
 def _upper(source: Source, index: int) -> str:

@@ -17,6 +17,13 @@ _BigQueryParser: Any = type(_DIALECT.parser())
 # Calls whose arguments are no plain list of expressions need the parser's own methods.
 _SPECIAL_CALLS = ("ARRAY", "CAST", "EXTRACT", "SAFE_CAST")
 ONE_SELECT = "Write one read-only SELECT (or WITH ... SELECT) over the tables of the catalogue."
+# Words that begin a type or a call with a path: before a bracket the parser tries each in two ways, so
+# that the work doubles with every level. A level counts 2 ** level; about a second is allowed.
+_TRIED_TWICE = frozenset(
+    word for word, kind in _DIALECT.tokenizer_class.KEYWORDS.items() if kind in _BigQueryParser.TYPE_TOKENS
+)
+_MAX_TRIED_LEVELS = 8
+_MAX_TRIES = 10_000
 _NEEDS_CLAUSE = {"FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "QUALIFY", "JOIN", "ON", "SELECT"}
 
 
@@ -80,6 +87,7 @@ def _parse_with(parser_class: Any, sql: str, source: Source | None) -> exp.Query
         raise ForbiddenSqlError(
             f"A text that begins with {first.text[:30]!r} is not a query.", line=line, column=column, remedy=ONE_SELECT
         )
+    _refuse_costly_nesting(source)
     try:
         tokens = _DIALECT.tokenize(sql)
         _refuse_two_readings(source, tokens)
@@ -101,6 +109,34 @@ def _parse_with(parser_class: Any, sql: str, source: Source | None) -> exp.Query
             remedy="Keep one SELECT statement.",
         )
     return cast(exp.Query, trees[0])
+
+
+def _refuse_costly_nesting(source: Source) -> None:
+    """Stop a text whose parsing would take time exponential in the depth of its constructors."""
+    open_: list[bool] = []
+    levels = tries = 0
+    tokens = source.tokens
+    for index, token in enumerate(tokens):
+        if token.text in ("(", "["):
+            before = tokens[index - 1] if index else None
+            path = index > 1 and tokens[index - 2].text == "."
+            costly = before is not None and (
+                before.upper in _TRIED_TWICE or (before.kind in ("word", "quoted") and (token.text == "[" or path))
+            )
+            open_.append(costly)
+            levels += costly
+            tries += 2**levels if costly else 0
+            if levels > _MAX_TRIED_LEVELS or tries > _MAX_TRIES:
+                line, column = source.position(token.start)
+                too = "too deeply" if levels > _MAX_TRIED_LEVELS else "too often"
+                raise SqlSyntaxError(
+                    f"Constructors and calls such as STRUCT(...) are nested {too}; {_MAX_TRIED_LEVELS} levels are read.",
+                    line=line,
+                    column=column,
+                    remedy="Write it with fewer levels.",
+                )
+        elif token.text in (")", "]") and open_:
+            levels -= open_.pop()
 
 
 def _refuse_two_readings(source: Source, tokens: list[Any]) -> None:

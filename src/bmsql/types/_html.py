@@ -5,6 +5,7 @@ from __future__ import annotations
 import decimal
 import json
 import math
+import re
 from collections.abc import Iterable
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -36,6 +37,10 @@ _STYLE = """
 """.strip().replace("\n", "")
 
 
+# All of C0 and C1 but tab and line feed, and DEL.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
 def answer_html(answer: Answer) -> str:
     """`answer` as one HTML fragment: sentence, rows, folded SQL, conventions, warnings, sources."""
     parts = [f"<style>{_STYLE}</style>", f"<p>{_lines(answer.text)}</p>"]
@@ -44,17 +49,25 @@ def answer_html(answer: Answer) -> str:
     if answer.result is not None:
         parts.append(_rows(answer, answer.result))
     if answer.sql:
-        parts.append(f"<details><summary>SQL</summary><pre><code>{escape(answer.sql)}</code></pre></details>")
+        parts.append(f"<details><summary>SQL</summary><pre><code>{_escape(answer.sql)}</code></pre></details>")
     if answer.conventions:
         parts.append(_conventions(answer.conventions))
     if answer.warnings:
         parts.append(f"<div><b>Note</b>{_bullets(answer.warnings)}</div>")
     if answer.sources:
-        parts.append(f'<div class="small">Sources: {escape("; ".join(answer.sources))}</div>')
+        parts.append(f'<div class="small">Sources: {_escape("; ".join(answer.sources))}</div>')
     used = ", ".join(part for part in (answer.reasoner, answer.backend, answer.profile) if part)
     if used:
-        parts.append(f'<div class="small">{escape(used)}</div>')
+        parts.append(f'<div class="small">{_escape(used)}</div>')
     return f'<div class="bmsql">{"".join(parts)}</div>'
+
+
+def visible(text: str) -> str:
+    """`text` with its control characters written out as escapes, but for tabs and ends of lines.
+
+    A terminal obeys them, and values of a database are not to command it.
+    """
+    return _CONTROL.sub(lambda found: f"\\x{ord(found.group()):02x}", text)
 
 
 def cell_text(value: Any, limit: int = CELL_CHARACTERS) -> str:
@@ -71,7 +84,7 @@ def cell_text(value: Any, limit: int = CELL_CHARACTERS) -> str:
         case _:
             plain = to_json(value)
             text = plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
-    text = " ".join(text.split())
+    text = visible(" ".join(text.split()))
     return text if len(text) <= limit else text[: max(1, limit - 1)] + "…"
 
 
@@ -92,7 +105,7 @@ def number_text(value: float) -> str:
 
 def _rows(answer: Answer, result: QueryResult) -> str:
     shown = result.rows[:ROWS_SHOWN]
-    head = "".join(f"<th>{escape(name)}</th>" for name in result.names())
+    head = "".join(f"<th>{_escape(name)}</th>" for name in result.names())
     body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in shown)
     note = f"showing {len(shown)} of {shown_of(answer)}"
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
@@ -129,7 +142,7 @@ def _conventions(records: tuple[ConventionRecord, ...]) -> str:
             _count(record.rows_with),
             _count(record.rows_without),
         )
-        lines.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
+        lines.append("<tr>" + "".join(f"<td>{_escape(cell)}</td>" for cell in cells) + "</tr>")
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
     return f'<details open><summary>Conventions</summary><div class="scroll wrap">{table}</div></details>'
 
@@ -143,4 +156,8 @@ def _bullets(items: Iterable[str]) -> str:
 
 
 def _lines(text: str) -> str:
-    return escape(text).replace("\n", "<br>")
+    return _escape(text).replace("\n", "<br>")
+
+
+def _escape(text: str) -> str:
+    return escape(visible(text))

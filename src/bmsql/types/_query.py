@@ -67,14 +67,15 @@ class Rejected(Frozen):
 class Limits(Frozen):
     """What one query may use. `rows` caps what is fetched, not what is counted.
 
-    rows: rows fetched per query; seconds: wall time, then the query is cancelled; memory_mb: the
-    embedded database's memory; bytes_billed: BigQuery's budget per query, in bytes.
+    rows: rows fetched per query, at most 10 million; seconds: wall time, then the query is cancelled,
+    at most a week; memory_mb: the embedded database's memory, at most 16 TiB; bytes_billed: BigQuery's
+    budget per query, in bytes, at most 1 EiB.
     """
 
-    rows: int = Field(default=1000, gt=0)
-    seconds: float = Field(default=60.0, gt=0)
-    memory_mb: int = Field(default=1024, gt=0)
-    bytes_billed: int = Field(default=20 * 1024**3, gt=0)
+    rows: int = Field(default=1000, gt=0, le=10_000_000)
+    seconds: float = Field(default=60.0, gt=0, le=7 * 86_400, allow_inf_nan=False)
+    memory_mb: int = Field(default=1024, gt=0, le=16 * 1024**2)
+    bytes_billed: int = Field(default=20 * 1024**3, gt=0, le=1024**6)
 
 
 class QueryResult(Frozen):

@@ -134,6 +134,8 @@ def _is_count(words: list[str], vocabulary: Vocabulary) -> bool:
 
 def _covered(rule: Chunk, chunks: list[Chunk]) -> bool:
     """Whether a trigger is only part of a condition, as `significant` in `labelled not significant`."""
+    if any(_says_when(chunk) and chunk.first <= rule.first < chunk.last for chunk in chunks):
+        return True
     return any(
         chunk.names("condition")
         and chunk.first <= rule.first
@@ -141,6 +143,11 @@ def _covered(rule: Chunk, chunks: list[Chunk]) -> bool:
         and chunk.last - chunk.first > 1
         for chunk in chunks
     )
+
+
+def _says_when(chunk: Chunk) -> bool:
+    """`approval year`, `first approved`: the words of a year say nothing about being approved."""
+    return chunk.last - chunk.first > 1 and any(sense.mode == "year" for sense in chunk.senses)
 
 
 def _triggers(

@@ -224,7 +224,9 @@ def _value(token: Token, vocabulary: Vocabulary, tokens: list[Token], index: int
             follower == "per" and index + 2 < len(tokens) and tokens[index + 2].low == "cent"
         )
         value = number(token.text)
-        return (value / 100 if percent else value) if math.isfinite(value) else None
+        if not math.isfinite(value) or (value == 0 and "-" in token.text):
+            return None  # beyond what a double holds
+        return value / 100 if percent else value
     if token.kind == "word" and token.low in _ROMAN and index and tokens[index - 1].low in ("phase", "phases"):
         return float(_ROMAN[token.low])
     if token.kind == "word" and token.low in vocabulary.number_words:
@@ -346,7 +348,11 @@ def _compare(chunked: Chunked, lows: list[str], index: int, value: float, vocabu
     is_year = value == int(value) and _FIRST_YEAR <= value <= _LAST_YEAR and "," not in chunked.tokens[index].text
     attribute = _attribute(chunked, first, last, vocabulary)
     noun = _noun(chunked, last)
-    if attribute is not None and noun is not None and any(sense.mode == "groups" for sense in attribute.senses):
+    if (
+        attribute is not None
+        and noun is not None
+        and any(sense.mode in ("groups", "year") for sense in attribute.senses)
+    ):
         attribute = None
     words = chunked.text[chunked.tokens[first].start : chunked.tokens[last - 1].end]
     negated = _negated(lows, first)

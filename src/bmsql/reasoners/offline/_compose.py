@@ -92,7 +92,7 @@ class Composer:
         part.filters += self._named_text(family, part.filters)
         part.filters += self._corrected(family)
         part.filters = self._or_approved(family, part.filters, triggers)
-        stated = frozenset(filter_.target for _, filter_ in comparisons)
+        stated = frozenset((filter_.target, filter_.op) for _, filter_ in comparisons)
         uses = self.reader.uses(family, triggers, stated)
         part.uses = settle(self.question, family, shape, uses, part.filters, self.model, self.rules, linking=linking)
         return part
@@ -159,7 +159,10 @@ class Composer:
             ]
             for gap, chunk in sorted(near, key=lambda pair: pair[0]):
                 attributes = [self.model.attributes[name] for name in chunk.names("attribute")]
-                roles = [one.test.get(family) or one.measure.get(family) for one in attributes]
+                roles = [
+                    one.test.get(family) or one.measure.get(family) or next(iter(one.show.get(family, ())), None)
+                    for one in attributes
+                ]
                 role = next((role for role in roles if role), None)
                 if role and gap <= 4:
                     found.append(Filter(target=role, op="null", words=f"{cue.text} {chunk.text}"))
@@ -174,7 +177,7 @@ class Composer:
         if not recipes or any(one.target in recipes for one in filters):
             return []
         target = entity if entity in recipes else recipes[0]
-        if quoted:
+        if quoted and not any(quoted in chunk.text or chunk.text in quoted for chunk in self.question.chunked.mentions):
             return [Filter(target=target, op="match", values=(quoted,), words=quoted)]
         texts = [_text_beside(self.question, cue) for cue in self.question.chunked.english("name_contains")]
         texts = texts if self._is_alone(family) else []

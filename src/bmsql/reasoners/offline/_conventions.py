@@ -11,6 +11,11 @@ from bmsql.reasoners.offline._shape import Shape
 from bmsql.semantic import SemanticModel
 from bmsql.types import ConventionUse, Filter
 
+# `Are there any ... that raise the risk` asks for them; `does X raise it` is judged.
+_HEAD = 4
+# Words of questions about what was tested or is held, rather than what was found.
+_UNTHRESHOLDED = frozenset({"tested", "tests", "test", "cover", "covers", "covered", "table", "available"})
+
 
 def settle(
     question: Question,
@@ -32,7 +37,7 @@ def settle(
     settled = _ranked(settled, question, family, shape, filters, model, rules)
     settled = _directions(settled, question, shape, model, rules)
     settled = _companions(_special(settled, shape, family, model, rules), rules)
-    if shape.intent == "exists" and _names_one(filters, model):
+    if shape.intent == "exists" and _names_one(filters, model) and "any" not in question.lows[:_HEAD]:
         settled = [replace_mode(use, "judge") if _kind(use, rules) == "direction" else use for use in settled]
     if is_lookup(family, filters, model):
         settled = [
@@ -157,7 +162,7 @@ def _assumed(
     if any(one.op != "match" and one.target not in _places(family, model) for one in filters):
         return uses
     rows = not linking and (shape.entity in ("", spec.subject) or (shape.intent == "count" and not shape.counted))
-    if rows or question.has("all") or {"tested", "tests", "test"} & set(question.lows):
+    if rows or question.has("all") or _UNTHRESHOLDED & set(question.lows):
         return uses
     return [*uses, ConventionUse(rule=name, mode="implied", words="")]
 
@@ -224,7 +229,9 @@ def _phases(uses: list[ConventionUse], filters: Sequence[Filter], rules: RuleBoo
     """A phase that the user states replaces the approval rule on the same column."""
     stated = {one.target for one in filters if one.op != "match"}
     kept = [
-        replace_mode(use, "stated") if _kind(use, rules) == "approval" and rules[use.rule].role in stated else use
+        replace_mode(use, "stated")
+        if use.mode == "implied" and _kind(use, rules) == "approval" and rules[use.rule].role in stated
+        else use
         for use in uses
     ]
     for rule in rules:

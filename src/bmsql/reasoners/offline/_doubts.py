@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from bmsql.reasoners.offline._chunks import Chunk
 from bmsql.reasoners.offline._question import Question
@@ -11,16 +11,65 @@ from bmsql.types import Filter, Plan
 
 _NOT_COMPARING = frozenset({"rather", "other"})
 _PRONOUNS = frozenset({"it", "that", "this", "them", "those", "each", "one"})
+_ORDINALS = frozenset({"second", "third", "fourth", "fifth", "2nd", "3rd", "4th", "5th"})
+# How many words may stand between an ordinal and the superlative that it counts.
+_NEAR_RANK = 3
+_ONE = frozenset({"one", "1", "once", "a", "two"})
+_LAST_LATIN = 0x24F
+_GREEK = frozenset("\u03b1\u03b2\u03b3\u03b4\u03b5\u03ba\u03bb\u03bc\u03c3\u03c4\u03c9\u0391\u0392\u0394")
 _IDLE_NOT = frozenset({"no", "not", "without", "don't", "doesn't"})
 
 
 def doubt(question: Question, plan: Plan, model: SemanticModel) -> str:
     """Why the plan cannot be the whole question, or an empty string."""
-    for check in (_agents, _mentions, _numbers, _comparisons, _negations, _aggregates, _rankings):
+    for check in (_unread, _agents, _mentions, _numbers, _comparisons, _negations, _aggregates, _rankings):
         problem = check(question, plan, model)
         if problem:
             return problem
     return ""
+
+
+def _unread(question: Question, plan: Plan, model: SemanticModel) -> str:
+    """Wordings that no plan expresses: they are refused rather than read as something else."""
+    lows = question.lows
+    if any(letter.isalpha() and ord(letter) > _LAST_LATIN and letter not in _GREEK for letter in question.text):
+        return "Only English is understood here."
+    said = next((word for word in ("neither", "nor") if word in lows), "")
+    if said:
+        return f"'{said}' is not understood; ask for each part on its own."
+    ranks = question.chunked.english("best", "most", "largest", "smallest", "fewest")
+    problem = next((found for index in range(len(lows)) if (found := _unread_at(question, plan, index, ranks))), "")
+    if problem:
+        return problem
+    words = [token for token in question.chunked.tokens if token.kind != "stop"]
+    last = ranks[-1] if ranks else None
+    if last is not None and last.last == len(words) and not last.names("attribute"):
+        return f"It is not clear what '{last.text}' ranks by."
+    if question.distance and question.regions and not any(region.first for region, _ in question.regions):
+        return "A distance needs a position, a SNP or a gene to start from."
+    return ""
+
+
+def _unread_at(question: Question, plan: Plan, index: int, ranks: Sequence[Chunk]) -> str:
+    low, follower = question.lows[index], "".join(question.lows[index + 1 : index + 2])
+    behind = [rule for rule in question.chunked.rules if rule.first == index + 1]
+    if low == "not" and (follower == "both" or any(_complements(rule) for rule in behind)):
+        return f"'not {follower}' is not understood; say it without the negation."
+    if low in _ORDINALS and any(0 <= rank.first - index <= _NEAR_RANK for rank in ranks):
+        return f"A rank of its own ('{low} ...') is not understood; ask for the top rows."
+    if low == "least" and behind and question.lows[max(0, index - 1) : index] != ["at"]:
+        return "The least significant rows cannot be asked for; ask for rows that are not significant."
+    named = follower in _ONE or any(one.first == index + 1 for one in question.chunked.mentions)
+    excluded = any(join.kind == "anti" for join in plan.joins) or any(
+        use.mode == "complement" for use in plan.conventions
+    )
+    if low == "only" and named and not excluded:
+        return f"It is not clear what 'only {follower}' leaves out."
+    return ""
+
+
+def _complements(rule: Chunk) -> bool:
+    return any(sense.mode == "complement" for sense in rule.senses)
 
 
 def _agents(question: Question, plan: Plan, model: SemanticModel) -> str:
@@ -28,7 +77,8 @@ def _agents(question: Question, plan: Plan, model: SemanticModel) -> str:
     for chunk in question.chunked.mentions:
         before = question.lows[chunk.first - 1] if chunk.first else ""
         verb = next((one for one in question.chunked.of("attribute") if 0 <= one.first - chunk.last <= 1), None)
-        if before in ("does", "do", "did") and verb is not None:
+        symbol = model.entities[chunk.linked.entity].kind == "symbol"
+        if symbol and before in ("does", "do", "did") and verb is not None:
             entities = {model.attributes[name].entity for name in verb.names("attribute")}
             if chunk.linked.entity in entities:
                 return f"The tables say what acts on {chunk.text}, not what {chunk.text} acts on."
@@ -113,6 +163,12 @@ def _comparisons(question: Question, plan: Plan, model: SemanticModel) -> str:
             and index not in question.distances
         ):
             return "A comparison of one thing with another ('... than ...') is not understood without a number."
+        subjects = {model.families[family].subject for family in question.families}
+        behind = [one for one in question.chunked.mentions if one.first in (index + 1, index + 2)]
+        if low in ("before", "after") and any(one.linked.entity in subjects for one in behind):
+            return f"A comparison with another thing ('{low} ...') is not understood without a number."
+        if low == "same" and "as" in lows[index:]:
+            return "A comparison with another thing ('the same ... as') is not understood."
         if low in ("below", "above", "under", "over", "exceeding") and follower in _PRONOUNS and index not in used:
             return f"It is not clear what '{low} {follower}' compares."
     return ""
@@ -127,9 +183,11 @@ def _negations(question: Question, plan: Plan, model: SemanticModel) -> str:
     waived = any(use.mode == "waived" for use in plan.conventions)
     compared = {index for one in question.numbers.comparisons for index in range(one.first, one.last)}
     for chunk in question.chunked.english("not", "but_not"):
-        if chunk.first in compared:
+        if chunk.first in compared or chunk.first in question.distances:
             continue  # `no more than`
-        if any(rule.first < chunk.last and chunk.first < rule.last for rule in question.chunked.rules):
+        used = {use.rule for use in plan.conventions}
+        overlapping = [one for one in question.chunked.rules if one.first < chunk.last and chunk.first < one.last]
+        if any(sense.name in used for rule in overlapping for sense in rule.senses):
             continue
         if any(one.first <= chunk.first and chunk.last <= one.last for one in question.numbers.comparisons):
             continue  # `no more than` is a comparison
@@ -154,6 +212,11 @@ def _aggregates(question: Question, plan: Plan, model: SemanticModel) -> str:
 
 
 def _rankings(question: Question, plan: Plan, model: SemanticModel) -> str:
+    for cue in question.chunked.english("recorded_not"):
+        if not any(cue.text in one.words for one in plan.filters) and not any(
+            rule.first < cue.last and cue.first < rule.last for rule in question.chunked.rules
+        ):
+            return f"It is not clear what '{cue.text}' leaves out."
     cues = [
         chunk
         for chunk in question.chunked.english("most", "fewest", "smallest", "largest")

@@ -79,13 +79,18 @@ class Outputs:
             if one.kind == "count" and not counted_measure(self.question, one.last, self.part.family, self.model)
         )
         ranked = self.shape.intent == "rank"
-        order = [Order(column="n", descending=self.shape.descending if ranked else True)]
+        aggregate = self._aggregate()
+        # Ties stand in the order of the groups: the same answer each time.
+        order = [
+            Order(column=aggregate.alias, descending=self.shape.descending if ranked else True),
+            Order(column=key, source=self.source),
+        ]
         if not ranked and _is_number(self.part, key, self.model):
             order = [Order(column=key, source=self.source)]
         return {
             "intent": "rank" if ranked else "group",
             "group_by": groups,
-            "aggregate": self._aggregate(),
+            "aggregate": aggregate,
             "having": having,
             "order": tuple(order),
             "limit": self.shape.limit,
@@ -149,7 +154,7 @@ class Outputs:
         order: tuple[Order, ...] = ()
         if not distinct and self.family.order and self._has(select, self.family.order):
             order = (Order(column=self.family.order, source=self.source, descending=self.family.descending),)
-        elif distinct and select and not self.joined:
+        elif distinct and select:
             order = (Order(column=select[0].column, source=select[0].source),)
         intent: Intent = shape.intent if shape.intent in ("exists", "rank") else "list"
         if not distinct and family_subject_named(self.part.family, self.part.filters, self.model) and intent == "list":
@@ -238,7 +243,7 @@ class Outputs:
                 asked = {item.column for item in items if item.source == left.alias and not self._is_list(left, shown)}
                 if shown not in asked | {self._shown(left, name) for name in asked}:
                     items.append(SelectItem(column=join.entity, source=left.alias))
-            if aliases[join.right].family == self.part.family:
+            if aliases[join.right].family == self.part.family and join.entity == self.family.subject:
                 measure = self.model.families[self.part.family].order
                 items += [
                     SelectItem(column=measure, source=part.alias)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from bmsql.conventions import RuleBook
+from bmsql.conventions import Rule, RuleBook
 from bmsql.reasoners.offline._chunks import Chunk
 from bmsql.reasoners.offline._comparisons import Comparison
 from bmsql.reasoners.offline._question import Question
@@ -54,7 +54,7 @@ class PartReader:
             if self._is_asked(chunk, family, chunks) or self._names_region(chunk):
                 continue
             key = (mention.entity, self.question.negated(chunk))
-            grouped.setdefault(key, []).append(stored_values(mention, family))
+            grouped.setdefault(key, []).append(self._values(mention, family))
             words.setdefault(key, []).append(chunk.text)
         filters = []
         for (entity, negated), values in grouped.items():
@@ -94,6 +94,15 @@ class PartReader:
         """Whether a distance is meant from this entity: a gene, in a family with positions."""
         kinds = {spec.kind for spec in self.model.entities.values() if family in spec.match}
         return self.model.entities[entity].kind in ("symbol", "identifier") and "region" in kinds
+
+    def _values(self, mention: Mention, family: str) -> tuple[str, ...]:
+        """The stored values; else the name in words where text is matched, as codes stand in no text."""
+        entity = self.model.entities[mention.entity]
+        if not mention.stored.get(family) and entity.match[family].how in ("term", "contains"):
+            label = next((value.label for value in entity.values if value.id == mention.value), "")
+            if label:
+                return (label.lower(),)
+        return stored_values(mention, family)
 
     def _is_asked(self, chunk: Chunk, family: str, chunks: Sequence[Chunk]) -> bool:
         """`Which proteins does X bind`: a kind of thing right behind the question word, of a named one."""
@@ -225,8 +234,8 @@ class PartReader:
 
     # -- conventions --------------------------------------------------------------------------
 
-    def uses(self, family: str, chunks: Sequence[Chunk], stated: frozenset[str]) -> list[ConventionUse]:
-        """How the question stands to each rule of this family. `stated`: roles with own cut-offs."""
+    def uses(self, family: str, chunks: Sequence[Chunk], stated: frozenset[tuple[str, str]]) -> list[ConventionUse]:
+        """How the question stands to each rule of this family. `stated`: own cut-offs, as role and operator."""
         triggers = self.rules.triggers(family)
         modes: dict[str, dict[str, str]] = {}
         for chunk in chunks:
@@ -238,8 +247,8 @@ class PartReader:
                     modes.setdefault(sense.name, {}).setdefault(mode, chunk.text)
         uses = []
         for name, found in modes.items():
-            role = self.rules[name].role
-            if role in stated and self.rules[name].kind == "threshold" and "complement" not in found:
+            rule = self.rules[name]
+            if rule.kind == "threshold" and _states(rule, stated) and "complement" not in found:
                 uses.append(ConventionUse(rule=name, mode="stated", words=next(iter(found.values()))))
             elif "complement" in found:
                 uses.append(ConventionUse(rule=name, mode="complement", words=found["complement"]))
@@ -249,7 +258,18 @@ class PartReader:
                 uses.append(ConventionUse(rule=name, mode="implied", words=found["imply"]))
             elif "weak_waive" in found:
                 uses.append(ConventionUse(rule=name, mode="waived", words=found["weak_waive"]))
+        # A cut-off of the user's own stands, also where the rule comes only with another one.
+        own = [
+            rule for rule in self.rules if rule.kind == "threshold" and rule.name in triggers and _states(rule, stated)
+        ]
+        uses += [ConventionUse(rule=rule.name, mode="stated") for rule in own if rule.name not in modes]
         return uses
+
+
+def _states(rule: Rule, stated: frozenset[tuple[str, str]]) -> bool:
+    """Whether a cut-off on the rule's column replaces it; `p > 1e-20` does not say what is significant."""
+    opposite = (">", ">=") if rule.op in ("<", "<=") else ("<", "<=") if rule.op in (">", ">=") else ()
+    return any(role == rule.role and op not in opposite for role, op in stated)
 
 
 def _add_condition(filters: list[Filter], own: Filter) -> None:

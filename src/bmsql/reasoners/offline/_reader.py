@@ -18,6 +18,8 @@ from bmsql.semantic import SemanticModel
 from bmsql.types import Mention, Plan
 
 _TEXT_REACH = 4
+_LONGEST = 300
+_KINDS = frozenset("gene genes protein proteins receptor receptors enzyme enzymes symbol symbols (".split())
 
 LinkQuestion = Callable[[str], tuple[Mention, ...]]
 
@@ -47,6 +49,8 @@ class Reader:
         """The plan for a question; never raises for what it does not understand."""
         mentions = self.link(clean(question))
         opened = open_question(question, mentions, self.model, self.vocabulary)
+        if len(opened.lows) > _LONGEST:
+            return _abstain(f"The question has more than {_LONGEST} words; ask for one thing at a time.", mentions)
         problem = refuse(opened, self.model, self.vocabulary)
         if problem:
             return _abstain(problem, mentions)
@@ -115,9 +119,12 @@ class Reader:
         asked = question.asked()
         if asked is None or not asked.names("noun"):
             return ""
-        subjects = {self.model.families[family].subject for family in question.families}
-        if subjects & set(asked.names("noun")):
+        families = [self.model.families[family] for family in question.families]
+        if {family.subject for family in families} & set(asked.names("noun")):
             return ""
+        tests = {role for one in self.model.attributes.values() if one.low for role in one.measure.values()}
+        if any(family.order in tests for family in families):
+            return ""  # rows of tests tell associations, under whatever name
         chosen = set(question.families)
         told = [rule for rule in question.chunked.rules if self._families_of_rule(rule) & chosen]
         for rule in question.chunked.rules:
@@ -209,7 +216,7 @@ def _describes(question: Question, place: int) -> bool:
     for gap in range(1, _TEXT_REACH + 1):
         if index + gap in starts:
             # Only with the kind of thing said, as a bare verb may stand before a symbol too.
-            return bool({"gene", "protein", "receptor", "enzyme", "symbol", "("} & set(lows[index : index + gap]))
+            return bool(_KINDS & set(lows[index : index + gap]))
     return False
 
 

@@ -10,6 +10,7 @@ _TARGETS = frozenset(
     "table tables row rows column columns record records entry entries database dataset data schema view it them all"
     " value values everything".split()
 )
+_POINTING = frozenset({"those", "these", "them", "they"})
 _POLITE = frozenset(
     "please kindly can could would you now then and just go ahead to i want need must should ; ' \" - , :".split()
 )
@@ -22,6 +23,11 @@ def refuse(question: Question, model: SemanticModel, vocabulary: Vocabulary) -> 
         return "The question asks about the program itself or tries to change what it does, not about the data."
     if question.chunked.of("chatter"):
         return "The question is not about the data."
+    for position, low in enumerate(lows):
+        if low in _POINTING and not any(
+            chunk.first < position and (chunk.mention or chunk.names("noun")) for chunk in question.chunked.chunks
+        ):
+            return f"'{low}' points to something that this question does not name; each question stands alone."
     table_names = {name.lower() for name in model.tables}
     for position, low in enumerate(lows):
         strong, weak = low in vocabulary.hostile[0], low in vocabulary.hostile[1]

@@ -62,19 +62,21 @@ def regions(text: str) -> list[Region]:
         low, low_unit, high, high_unit, chromosome = match.groups()
         first, last = _base_pairs(low, low_unit or high_unit), _base_pairs(high, high_unit or low_unit)
         _add(found, match, (_number(chromosome),), min(first, last), max(first, last))
-    points = [(match, *match.groups()) for match in _POINT.finditer(text)]
-    points += [(match, match.group(3), match.group(1), match.group(2)) for match in _ON.finditer(text)]
-    for match in _BARE.finditer(text):
-        chromosome, low, high = match.groups()
+    points: list[tuple[re.Match[str], str, str, str]] = [
+        (match, match.group(1), match.group(2), match.group(3) or "") for match in _POINT.finditer(text)
+    ]
+    points += [(match, match.group(3), match.group(1), match.group(2) or "") for match in _ON.finditer(text)]
+    for bare in _BARE.finditer(text):
+        chromosome, low, high = bare.groups()
         if high:
             first, last = _base_pairs(low, ""), _base_pairs(high, "")
-            _add(found, match, (_number(chromosome),), min(first, last), max(first, last))
+            _add(found, bare, (_number(chromosome),), min(first, last), max(first, last))
         else:
-            points.append((match, chromosome, low, ""))
-    for match, chromosome, position, unit in points:
+            points.append((bare, chromosome, low, ""))
+    for point, name, position, unit in points:
         centre = _base_pairs(position, unit)
-        width = _window(text, match)
-        _add(found, match, (_number(chromosome),), max(1, centre - width), centre + width)
+        width = _window(text, point)
+        _add(found, point, (_number(name),), max(1, centre - width), centre + width)
     for match in _SINGLE.finditer(text):
         more = re.findall(r"\d{1,2}|[XxYy]", match.group(2))
         _add(found, match, (_number(match.group(1)), *map(_number, more)), None, None)

@@ -86,12 +86,16 @@ class _ShapeReader:
         measure = next((name for name in self.attributes if self.family in self.model.attributes[name].measure), "")
         if not self.question.has("average") or not measure:
             return None
-        return Shape("count", self.entity, self.attributes, measure=measure, aggregate="avg", group=self.group)
+        intent: Intent = "group" if self.group else "count"
+        return Shape(intent, self.entity, self.attributes, measure=measure, aggregate="avg", group=self.group)
 
     def looked_up_count(self) -> Shape | None:
         """`How many targets has X`: the row of X holds the number."""
         if not self.counts or not self.attributes or not self._names_subject():
             return None
+        subject = self.model.families[self.family].subject
+        if self.model.families[self.family].exploded and self._counted("")[0] not in ("", subject):
+            return None  # `how many indications has X` counts distinct ones
         return Shape("list", self.entity, self.attributes)
 
     def groups_of_so_many(self) -> Shape | None:
@@ -205,9 +209,9 @@ class _ShapeReader:
         return bool(ranks) and bool(counts) and ranks[0].first < counts[0].first
 
     def _names_subject(self) -> bool:
-        """Whether a question about one-row subjects names the subject."""
+        """Whether the question names the subject of the family's rows."""
         spec = self.model.families[self.family]
-        return not spec.exploded and any(
+        return any(
             chunk.mention is not None
             and (
                 chunk.mention.entity == spec.subject

@@ -174,7 +174,8 @@ class Vocabulary:
         for name, entity in model.entities.items():
             self._add_all(entity.nouns, Sense("noun", name))
         for name, attribute in model.attributes.items():
-            self._add_all(attribute.words, Sense("attribute", name, "groups" if attribute.groups else ""))
+            mode = "year" if attribute.numbers == "year" else "groups" if attribute.groups else ""
+            self._add_all(attribute.words, Sense("attribute", name, mode))
             self._add_all(attribute.cues, Sense("attribute", name, "cue"))
         for column, name in _column_words(model):
             self.main.add(column, Sense("attribute", name))

@@ -13,6 +13,7 @@ from bmsql.sql._analysis._typer import Typer
 from bmsql.sql._tree import arg
 from bmsql.sql._types import STRUCT, UNKNOWN, Type, common
 
+_INT64_MAX = str(2**63 - 1)
 Ctes = dict[str, tuple[Column, ...] | None]
 
 
@@ -389,5 +390,8 @@ def _count(clause: exp.Expr, word: str, typer: Typer) -> None:
     if isinstance(value, exp.Cast):
         value = value.this
     good = isinstance(value, exp.Literal) and not value.is_string and str(value.this).isdigit()
+    digits = value.name.lstrip("0") if value is not None and good else ""
+    if (len(digits), digits) > (len(_INT64_MAX), _INT64_MAX):
+        typer.context.problem_at(clause, "limit", f"{word} takes an INT64; this is larger.", f"Write {word} 100.")
     if not good and not isinstance(value, (exp.Parameter, exp.Placeholder)):
         typer.context.problem_at(clause, "limit", f"{word} takes a whole number.", f"Write {word} 100.")

@@ -5,6 +5,7 @@ A text or an array is built in one piece, before any limit on memory is asked.
 
 from __future__ import annotations
 
+import datetime
 import re
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,22 @@ MAX_ITEMS = 100_000  # of one array
 _TEXTS = ("REPEAT", "LPAD", "RPAD")
 # Width and precision of a format such as %-12.3f.
 _WIDTH = re.compile(r"%[-+ #0']*(\d*)(?:\.(\d*))?")
-_FINE_UNITS = ("SECOND", "MILLISECOND", "MICROSECOND")
+_DATE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
+_DATE_PARTS = 3  # year, month and day
+_DIGITS = 19  # of an INT64
+_ALL_DAYS = 9999 * 366  # of the calendar
+_UNITS = {
+    "MICROSECOND": 1 / 86_400_000_000,
+    "MILLISECOND": 1 / 86_400_000,
+    "SECOND": 1 / 86_400,
+    "MINUTE": 1 / 1440,
+    "HOUR": 1 / 24,
+    "DAY": 1.0,
+    "WEEK": 7.0,
+    "MONTH": 28.0,
+    "QUARTER": 90.0,
+    "YEAR": 365.0,
+}
 
 
 def check_size(typer: Typer, node: exp.Expr) -> None:
@@ -31,8 +47,8 @@ def check_size(typer: Typer, node: exp.Expr) -> None:
         _check_format(typer, node.expressions[0])
     elif name == "GENERATE_ARRAY" and len(node.expressions) >= 2:
         _check_array(typer, node)
-    elif name == "GENERATE_TIMESTAMP_ARRAY" and len(node.expressions) == 3:
-        _check_times(typer, node)
+    elif name in ("GENERATE_DATE_ARRAY", "GENERATE_TIMESTAMP_ARRAY") and len(node.expressions) >= 2:
+        _check_times(typer, node, name)
 
 
 def _check_text(typer: Typer, node: exp.Expr, name: str) -> None:
@@ -84,12 +100,64 @@ def _check_array(typer: Typer, node: exp.Expr) -> None:
         typer.context.problem_at(node, "size", message, hint)
 
 
-def _check_times(typer: Typer, node: exp.Expr) -> None:
-    step = node.expressions[2]
+def _check_times(typer: Typer, node: exp.Expr, name: str) -> None:
+    start, end, *rest = node.expressions
+    days = _days(rest[0]) if rest else 1.0
+    hint = f"Write out bounds and step of an array of at most {MAX_ITEMS} items."
+    if days is None:
+        typer.context.problem_at(rest[0], "size", f"The step of {name} must be written out.", hint)
+        return
+    bounds = (_moment(start), _moment(end))
+    if not days:  # an error when it is run
+        return
+    if bounds[0] is not None and bounds[1] is not None:
+        items = (bounds[1] - bounds[0]).total_seconds() / 86_400 / days
+        if items >= MAX_ITEMS:
+            message = f"{name} would make {items + 1:.0f} items; at most {MAX_ITEMS} are made."
+            typer.context.problem_at(node, "size", message, hint)
+    elif _ALL_DAYS / abs(days) >= MAX_ITEMS:
+        typer.context.problem_at(node, "size", f"The bounds of {name} must be written out.", hint)
+
+
+def _days(step: exp.Expr) -> float | None:
+    """The length of an interval in days, months at their shortest; None when it is not written out."""
     unit = step.args.get("unit") if isinstance(step, exp.Interval) else None
-    if unit is None or unit.name.upper() in _FINE_UNITS:
-        message = "GENERATE_TIMESTAMP_ARRAY may not step by less than a minute."
-        typer.context.problem_at(step, "size", message, "Write INTERVAL n MINUTE, HOUR or DAY.")
+    length = _UNITS.get(unit.name.upper()) if isinstance(unit, exp.Var) else None
+    if length is None or step.this is None:
+        return None
+    if isinstance(step.this, exp.Literal) and step.this.is_string:
+        text = str(step.this.this).strip()
+        count = float(text) if text.lstrip("-").isdecimal() and len(text) < _DIGITS else None
+    else:
+        count = _number(step.this)
+    return None if count is None else count * length
+
+
+def _moment(node: exp.Expr) -> datetime.datetime | None:
+    """The date or time that an expression writes out; a time zone is passed over."""
+    while isinstance(node, exp.Paren):
+        node = node.this
+    if isinstance(node, exp.Cast):
+        return _moment(node.this)
+    if isinstance(node, (exp.CurrentDate, exp.CurrentTimestamp)):
+        return datetime.datetime.now(datetime.UTC).replace(tzinfo=None)
+    if isinstance(node, exp.Anonymous) and node.name.upper() in ("DATE", "TIMESTAMP") and node.expressions:
+        numbers = [_number(argument) for argument in node.expressions]
+        if len(numbers) != _DATE_PARTS:
+            return _moment(node.expressions[0])
+        text = "-".join(f"{number or 0:02.0f}" for number in numbers).rjust(10, "0")
+    elif isinstance(node, exp.Literal) and node.is_string:
+        text = str(node.this).strip()
+    else:
+        return None
+    found = _DATE.match(text)
+    if found is None:
+        return None
+    year, month, day = map(int, found.groups())
+    try:
+        return datetime.datetime(year, month, day)  # noqa: DTZ001 - a zone would change it by hours only
+    except ValueError:
+        return None
 
 
 def _number(node: exp.Expr) -> float | None:
