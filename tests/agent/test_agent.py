@@ -384,7 +384,7 @@ def test_wrong_options_are_named(options: dict[str, Any], said: str) -> None:
 @pytest.mark.parametrize("value", ["postgres://x", "duckdb:///no/such/file.duckdb"])
 def test_a_wrong_backend_variable_is_named(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     monkeypatch.setenv("BMSQL_BACKEND", value)
-    with pytest.raises((ConfigurationError, BackendUnavailableError), match="^BMSQL_BACKEND is") as raised:
+    with pytest.raises((ConfigurationError, BackendUnavailableError), match=r"^BMSQL_BACKEND is") as raised:
         Agent(model=ScriptedReasoner(), semantic_model=model())
     assert raised.value.remedy
 

@@ -19,6 +19,8 @@ MAX_PASSES = 10
 _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 # Each limit has a variable of its own, so that one can be set without the others.
 LIMIT_VARIABLES = {name: f"{PREFIX}LIMIT_{name.upper()}" for name in Limits.model_fields}
+# Variables of the project's own tests.
+_TESTS = f"{PREFIX}TEST_"
 # Those that the agent reads, and those of the command and the cache.
 VARIABLES = (
     *(f"{PREFIX}{name}" for name in ("MODEL", "BACKEND", "SEMANTIC_MODEL", "PROFILE", "MAX_PASSES")),
@@ -128,7 +130,11 @@ def _not_empty(name: str, value: Any) -> Any:
 
 def unknown_variables(environment: Mapping[str, str]) -> dict[str, str]:
     """Variables that begin with `BMSQL_` and are none of ours, each with the nearest that is, or ""."""
-    unknown = sorted(name for name in environment if name.startswith(PREFIX) and name not in VARIABLES)
+    unknown = sorted(
+        name
+        for name in environment
+        if name.startswith(PREFIX) and not name.startswith(_TESTS) and name not in VARIABLES
+    )
     return {name: next(iter(get_close_matches(name, VARIABLES, n=1, cutoff=0.75)), "") for name in unknown}
 
 

@@ -12,6 +12,7 @@ from sqlglot import exp
 from bmsql.graph._data import load_run
 from bmsql.graph._dependencies import Dependencies
 from bmsql.graph._state import GraphState
+from bmsql.graph._unrecorded import unrecorded_notes, unrecorded_query
 from bmsql.sql import format_sql, parse
 from bmsql.types import ConventionRecord, ExecutionFailed, Frozen, QueryResult, Rejected, ValidatedQuery
 
@@ -82,6 +83,9 @@ def measure(state: GraphState, deps: Dependencies, cancel: threading.Event | Non
             total = fetched
         elif limited.status != "stated" and (count := ask(count_query(tree), "The number of rows")) is not None:
             total = count.rows[0][0]
+    missing = unrecorded_query(tree, records)
+    if missing is not None and (lacking := ask(missing, "How often a value is not recorded")) is not None:
+        warnings += unrecorded_notes(lacking)
     if final.result.truncated or (limited is not None and limited.status == "applied" and (total or 0) > fetched):
         of = f" of {total}" if total is not None else "; there are more"
         warnings.append(f"Truncated: {fetched} rows were fetched{of}.")

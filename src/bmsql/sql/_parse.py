@@ -130,7 +130,7 @@ def _refuse_costly_nesting(source: Source) -> None:
                 line, column = source.position(token.start)
                 too = "too deeply" if levels > _MAX_TRIED_LEVELS else "too often"
                 raise SqlSyntaxError(
-                    f"Constructors and calls such as STRUCT(...) are nested {too}; {_MAX_TRIED_LEVELS} levels are read.",
+                    f"Constructors and calls like STRUCT(...) are nested {too}; {_MAX_TRIED_LEVELS} levels are read.",
                     line=line,
                     column=column,
                     remedy="Write it with fewer levels.",

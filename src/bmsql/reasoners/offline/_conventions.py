@@ -32,7 +32,7 @@ def settle(
 
     `linking`: the rows only link others, as tests that link genes to a disease.
     """
-    settled = _one_threshold(list(uses), rules)
+    settled = _longest_said(_one_threshold(list(uses), rules), rules)
     settled = _assumed(settled, question, family, shape, filters, model, rules, linking)
     settled = _ranked(settled, question, family, shape, filters, model, rules)
     settled = _directions(settled, question, shape, model, rules)
@@ -119,6 +119,18 @@ def _special(
     if not any(use.rule == special.name for use in kept):
         kept.append(implied[0].model_copy(update={"rule": special.name}))
     return kept
+
+
+def _longest_said(uses: list[ConventionUse], rules: RuleBook) -> list[ConventionUse]:
+    """`significant by the GWAS p-value` is one rule, not also that of the `significant` in it."""
+    implied = [use for use in uses if use.mode == "implied" and _kind(use, rules) == "threshold"]
+    inside = [
+        one
+        for one in implied
+        for other in implied
+        if one.words and one.words.lower() != other.words.lower() and one.words.lower() in other.words.lower()
+    ]
+    return [use for use in uses if not any(use is one for one in inside)]
 
 
 def _companions(uses: list[ConventionUse], rules: RuleBook) -> list[ConventionUse]:

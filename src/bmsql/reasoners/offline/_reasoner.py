@@ -54,4 +54,7 @@ class OfflineReasoner:
 
     def answer(self, evidence: Evidence) -> str:
         """One or two sentences made from the rows, the counts and the rules."""
-        return answer_text(evidence, self._model, self._rules)
+        text = answer_text(evidence, self._model, self._rules)
+        # "None was found" says too much where most values are not recorded.
+        missing = next((one for one in evidence.warnings if one.startswith("Not recorded:")), "")
+        return f"{text} {missing}" if missing and missing not in text else text

@@ -139,7 +139,8 @@ def _moment(node: exp.Expr) -> datetime.datetime | None:
         node = node.this
     if isinstance(node, exp.Cast):
         return _moment(node.this)
-    if isinstance(node, (exp.CurrentDate, exp.CurrentTimestamp)):
+    now = isinstance(node, exp.Anonymous) and node.name.upper() in ("CURRENT_DATE", "CURRENT_TIMESTAMP")
+    if now or isinstance(node, (exp.CurrentDate, exp.CurrentTimestamp)):
         return datetime.datetime.now(datetime.UTC).replace(tzinfo=None)
     if isinstance(node, exp.Anonymous) and node.name.upper() in ("DATE", "TIMESTAMP") and node.expressions:
         numbers = [_number(argument) for argument in node.expressions]
