@@ -278,6 +278,7 @@ class Composer:
             uses = [use.model_copy(update={"source": source.alias}) for use in part.uses for source in sources]
             label = self.model.entities[near.target].label
             part.notes.append(f"the position of {near.words} is that of all rows that name it as their {label}")
+        part.notes += self._unthresholded(part)
         plan = Plan(
             sources=sources,
             combine="union" if len(sources) > 1 else "single",
@@ -294,6 +295,32 @@ class Composer:
         ):
             plan = plan.model_copy(update={"limit_per": "source"})
         return self._labelled(plan, relation) if len(sources) > 1 else plan
+
+    def _unthresholded(self, part: Part) -> list[str]:
+        """`significant pathways`: no threshold is implied for them, which the answer must say."""
+        family = self.model.families[part.family]
+        told = {rule.name for rule in self.rules if part.family in rule.families and rule.kind == "threshold"}
+        said = [
+            rule
+            for rule in self.question.chunked.rules
+            if any(self._is_threshold(sense.name) and sense.mode == "imply" for sense in rule.senses)
+        ]
+        measure = next(
+            (
+                name
+                for name, one in self.model.attributes.items()
+                if one.measure.get(part.family) == family.order and one.low
+            ),
+            "",
+        )
+        if told or not said or not measure or any(one.target == family.order for one in part.filters):
+            return []
+        return [
+            f"no threshold is implied for the {family.label}: they are ranked by {self.model.attributes[measure].label}"
+        ]
+
+    def _is_threshold(self, name: str) -> bool:
+        return name in self.rules and self.rules[name].kind == "threshold"
 
     def _labelled(self, plan: Plan, relation: Relation) -> Plan:
         """A union says of each row which table, or which disease, it is from."""

@@ -54,7 +54,7 @@ class Relation:
         """The value that a stretch of tokens is said of: one right before it, else the next, else the last."""
         placed = [(value.chunk, number) for number, value in enumerate(self.values) if value.chunk is not None]
         for chunk, number in placed:
-            if 0 <= first - chunk.last <= 1:
+            if first == chunk.last:
                 return number
         following = [(chunk.first, number) for chunk, number in placed if chunk.first >= last]
         if following:

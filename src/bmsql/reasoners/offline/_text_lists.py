@@ -38,6 +38,9 @@ def list_text(ctx: Context) -> str:
 def is_yes(ctx: Context) -> bool:
     """Whether rows answer a yes/no question with yes: a test without a threshold answers nothing."""
     tested = ctx.unit(ctx.family().order) == "probability"
+    judged = [use.rule for use in ctx.plan.conventions if use.mode == "judge" and use.rule in ctx.rules]
+    if any(ctx.rules[rule].kind == "direction" for rule in judged):
+        return False  # what is asked is the direction, which each row tells
     return ctx.plan.intent == "exists" and (not tested or bool(predicates(ctx, ctx.main)))
 
 
