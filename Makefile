@@ -43,7 +43,7 @@ lint: $(DEV) ## ruff, mypy --strict and the layer contracts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict src
-	$(BIN)/lint-imports --no-logo
+	$(BIN)/lint-imports --no-logo --no-cache
 
 check-docs: $(DEV) ## fail if generated parts of the documentation are stale or the site does not build
 	$(PY) scripts/gen_docs.py --check

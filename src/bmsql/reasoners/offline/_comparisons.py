@@ -6,135 +6,10 @@ import math
 from dataclasses import dataclass
 
 from bmsql.reasoners.offline._chunks import Chunk, Chunked
+from bmsql.reasoners.offline._comparators import AFTER, BEFORE
 from bmsql.reasoners.offline._tokens import Token, number
 from bmsql.reasoners.offline._vocabulary import Vocabulary
 
-_BEFORE: tuple[tuple[tuple[str, ...], str], ...] = tuple(
-    (tuple(words.split()), op)
-    for words, op in (
-        ("no more than", "<="),
-        ("not more than", "<="),
-        ("no greater than", "<="),
-        ("no higher than", "<="),
-        ("no less than", ">="),
-        ("not less than", ">="),
-        ("no fewer than", ">="),
-        ("no lower than", ">="),
-        ("not below", ">="),
-        ("not under", ">="),
-        ("not above", "<="),
-        ("not over", "<="),
-        ("less than or equal to", "<="),
-        ("greater than or equal to", ">="),
-        ("rarer than", "<"),
-        ("less common than", "<"),
-        ("less frequent than", "<"),
-        ("commoner than", ">"),
-        ("more common than", ">"),
-        ("more frequent than", ">"),
-        ("less than", "<"),
-        ("smaller than", "<"),
-        ("lower than", "<"),
-        ("fewer than", "<"),
-        ("stronger than", "<"),
-        ("more than", ">"),
-        ("greater than", ">"),
-        ("larger than", ">"),
-        ("higher than", ">"),
-        ("bigger than", ">"),
-        ("in excess of", ">"),
-        ("at most", "<="),
-        ("at least", ">="),
-        ("at or below", "<="),
-        ("at or above", ">="),
-        ("up to", "<="),
-        ("down to", ">="),
-        ("a minimum of", ">="),
-        ("minimum of", ">="),
-        ("a maximum of", "<="),
-        ("equal to", "="),
-        ("equals", "="),
-        ("exactly", "="),
-        ("of exactly", "="),
-        ("is exactly", "="),
-        ("starting from", ">="),
-        ("starting in", ">="),
-        ("from", ">="),
-        ("since", ">="),
-        ("as of", ">="),
-        ("earlier than", "<"),
-        ("later than", ">"),
-        ("prior to", "<"),
-        ("until", "<="),
-        ("by", "<="),
-        ("below", "<"),
-        ("under", "<"),
-        ("beneath", "<"),
-        ("before", "<"),
-        ("above", ">"),
-        ("over", ">"),
-        ("exceeding", ">"),
-        ("exceeds", ">"),
-        ("exceed", ">"),
-        ("beyond", ">"),
-        ("after", ">"),
-        ("past", ">"),
-        ("<=", "<="),
-        ("=<", "<="),
-        (">=", ">="),
-        ("=>", ">="),
-        ("\u2264", "<="),
-        ("\u2265", ">="),
-        ("<", "<"),
-        (">", ">"),
-        ("=", "="),
-        ("is", "="),
-        ("of", "="),
-        ("in", "="),
-        ("during", "="),
-    )
-)
-_AFTER: tuple[tuple[tuple[str, ...], str], ...] = tuple(
-    (tuple(words.split()), op)
-    for words, op in (
-        ("or higher", ">="),
-        ("or above", ">="),
-        ("or more", ">="),
-        ("or greater", ">="),
-        ("or later", ">="),
-        ("or afterwards", ">="),
-        ("or after", ">="),
-        ("or since", ">="),
-        ("and after", ">="),
-        ("or over", ">="),
-        ("or beyond", ">="),
-        ("or further", ">="),
-        ("and higher", ">="),
-        ("and above", ">="),
-        ("and later", ">="),
-        ("and up", ">="),
-        ("and beyond", ">="),
-        ("or newer", ">="),
-        ("and more", ">="),
-        ("onwards", ">="),
-        ("onward", ">="),
-        ("on", ">="),
-        ("+", ">="),
-        ("upwards", ">="),
-        ("or larger", ">="),
-        ("or better", ">="),
-        ("or lower", "<="),
-        ("or below", "<="),
-        ("or less", "<="),
-        ("or fewer", "<="),
-        ("or earlier", "<="),
-        ("or smaller", "<="),
-        ("and below", "<="),
-        ("and lower", "<="),
-        ("and earlier", "<="),
-        ("or under", "<="),
-    )
-)
 _ROMAN = {"i": 1, "ii": 2, "iii": 3, "iv": 4}
 _FIRST_YEAR, _LAST_YEAR = 1850, 2100
 # How far behind a number the noun may stand: `five significant PD variants`.
@@ -236,7 +111,7 @@ def _value(token: Token, vocabulary: Vocabulary, tokens: list[Token], index: int
 
 def _before(lows: list[str], index: int) -> tuple[str, int] | None:
     """The comparator that ends just before `index`: operator and its first token."""
-    for words, op in _BEFORE:
+    for words, op in BEFORE:
         first = index - len(words)
         if first >= 0 and tuple(lows[first:index]) == words:
             return op, first
@@ -245,7 +120,7 @@ def _before(lows: list[str], index: int) -> tuple[str, int] | None:
 
 def _after(lows: list[str], index: int) -> tuple[str, int] | None:
     """The comparator that begins just after `index`: operator and the token behind it."""
-    for words, op in _AFTER:
+    for words, op in AFTER:
         last = index + 1 + len(words)
         if tuple(lows[index + 1 : last]) == words:
             return op, last

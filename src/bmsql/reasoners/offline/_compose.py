@@ -9,6 +9,7 @@ from bmsql.conventions import RuleBook
 from bmsql.reasoners.offline._chunks import Chunk
 from bmsql.reasoners.offline._conventions import family_subject_named, is_lookup, settle
 from bmsql.reasoners.offline._join import join_plan
+from bmsql.reasoners.offline._named import quoted, searches_text, spellings, text_beside, text_entities
 from bmsql.reasoners.offline._outputs import Outputs
 from bmsql.reasoners.offline._part import Part, PartReader
 from bmsql.reasoners.offline._question import Question
@@ -172,14 +173,14 @@ class Composer:
     def _named_text(self, family: str, filters: Sequence[Filter]) -> list[Filter]:
         """`gene sets with lipoprotein in their name`, or a quoted name."""
         entity = self.model.families[family].subject
-        quoted = _quoted(self.question.text)
+        name = quoted(self.question.text)
         recipes = text_entities(family, self.model)
         if not recipes or any(one.target in recipes for one in filters):
             return []
         target = entity if entity in recipes else recipes[0]
-        if quoted and not any(quoted in chunk.text or chunk.text in quoted for chunk in self.question.chunked.mentions):
-            return [Filter(target=target, op="match", values=(quoted,), words=quoted)]
-        texts = [_text_beside(self.question, cue) for cue in self.question.chunked.english("name_contains")]
+        if name and not any(name in chunk.text or chunk.text in name for chunk in self.question.chunked.mentions):
+            return [Filter(target=target, op="match", values=(name,), words=name)]
+        texts = [text_beside(self.question, cue) for cue in self.question.chunked.english("name_contains")]
         texts = texts if self._is_alone(family) else []
         texts += [
             chunk.text
@@ -192,7 +193,7 @@ class Composer:
             and not self._is_about(chunk, family)
         ]
         words = next((text for text in texts if text), "")
-        return [Filter(target=target, op="match", values=_spellings(words), words=words)] if words else []
+        return [Filter(target=target, op="match", values=spellings(words), words=words)] if words else []
 
     def _is_alone(self, family: str) -> bool:
         return self.question.families == (family,)
@@ -360,53 +361,3 @@ class Composer:
 def _near(one: Chunk, other: Chunk) -> bool:
     """Whether two chunks stand within a few words of each other."""
     return max(one.first - other.last, other.first - one.last) <= _NEAR
-
-
-def text_entities(family: str, model: SemanticModel) -> list[str]:
-    """Entities of a family that are found by a piece of their name."""
-    return [
-        name
-        for name, spec in model.entities.items()
-        if family in spec.match and spec.match[family].how == "contains" and spec.kind == "category"
-    ]
-
-
-def searches_text(family: str, model: SemanticModel) -> bool:
-    """Whether the rows of a family are of things that are found by a piece of their name."""
-    return model.families[family].subject in text_entities(family, model)
-
-
-def _spellings(text: str) -> tuple[str, ...]:
-    """A text as names may spell it: with underscores, and in the singular."""
-    single = text[:-1] if text.endswith("s") and not text.endswith("ss") else text
-    return tuple(dict.fromkeys((single, single.replace(" ", "_"))))
-
-
-def _quoted(text: str) -> str:
-    for opening, closing in (('"', '"'), ("\u201c", "\u201d"), ("'", "'")):
-        first = text.find(opening)
-        while opening == "'" and first > 0 and text[first - 1].isalnum():
-            first = text.find(opening, first + 1)
-        last = text.find(closing, first + 1)
-        if 0 <= first < last and last - first > 2:
-            return text[first + 1 : last]
-    return ""
-
-
-def _text_beside(question: Question, cue: Chunk) -> str:
-    """The unexplained words just before `in their name`, or just after `named`."""
-    unknown = {(token.start, token.end): token for token in question.chunked.unknown}
-    tokens = question.chunked.tokens
-    before: list[str] = []
-    index = cue.first - 1
-    while index >= 0 and (tokens[index].start, tokens[index].end) in unknown:
-        before.insert(0, tokens[index].text)
-        index -= 1
-    if before:
-        return " ".join(before)
-    after: list[str] = []
-    index = cue.last
-    while index < len(tokens) and (tokens[index].start, tokens[index].end) in unknown:
-        after.append(tokens[index].text)
-        index += 1
-    return " ".join(after)

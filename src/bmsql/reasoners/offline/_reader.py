@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 from bmsql.conventions import RuleBook
 from bmsql.reasoners.offline._chunks import Chunk
-from bmsql.reasoners.offline._compose import Composer, searches_text
+from bmsql.reasoners.offline._compose import Composer
 from bmsql.reasoners.offline._doubts import doubt
 from bmsql.reasoners.offline._families import Weighted, choose, joinable_families, weigh
+from bmsql.reasoners.offline._named import searches_text
 from bmsql.reasoners.offline._question import Question, open_question
 from bmsql.reasoners.offline._refuse import refuse
 from bmsql.reasoners.offline._regions import band
