@@ -33,11 +33,11 @@ ask: asked $(RUN) ## answer a question: make ask Q="..." [ARGS=--json]
 asked:
 	@test -n "$$Q" || { echo 'usage: make ask Q="Which SNPs near BIN1 are significant for Alzheimer'"'"'s disease?" [ARGS=--json]' >&2; exit 2; }
 
-test: lint check-docs ## lint, types, layers, documentation and the tests, with coverage
-	$(PYTEST) -m "not all" --cov --cov-report=term $(ARGS)
+test: lint check-docs ## lint, types, layers, documentation and the tests
+	$(PYTEST) -m "not all" $(ARGS)
 
-test-all: $(DEV) ## every test, also those that need more than Python or take long
-	$(PYTEST) $(ARGS)
+test-all: $(DEV) ## every test, also those that need more than Python or take long, with coverage
+	$(PYTEST) --cov --cov-report=term $(ARGS)
 
 lint: $(DEV) ## ruff, mypy --strict and the layer contracts
 	$(BIN)/ruff check .
