@@ -3,7 +3,7 @@
 Every gold query at hand is damaged in the ways that models damage queries, and each damaged draft takes
 the product's way with the plan of its question. A share of the gold queries is held out from development.
 
-    python benchmarks/bench_mutations.py [--seed N] [--per-damage N] [--failures]
+    python benchmarks/bench_mutations.py [--seed N] [--per-damage N] [--repeat N] [--failures]
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ def report(title: str, found: list[tuple[Mutant, Outcome]], *, by_damage: bool) 
             )
 
 
-def cost(course: Course, golds: list[Gold]) -> float:
+def cost(course: Course, golds: list[Gold], repeat: int) -> float:
     """Median seconds to parse, guard, check, apply the conventions and translate one gold query."""
     deps, catalog, spent = course.deps, course.deps.backend.catalog(), []
-    for gold in golds:
+    for gold in golds * repeat:
         plan = course.plan(gold.question)
         started = time.perf_counter()
         query = validate(gold.sql, catalog)
@@ -76,6 +76,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--per-damage", type=int, default=20, help="mutants of each damage on each side")
+    parser.add_argument("--repeat", type=int, default=1, help="times that the cost of each query is measured")
     parser.add_argument("--failures", action="store_true", help="show what passed wrongly")
     options = parser.parse_args()
     golds = load_gold()
@@ -108,7 +109,8 @@ def main() -> None:
                 print(f"\n{mutant.kind}: {mutant.damage}: {outcome.verdict} {mutant.gold.id} {mutant.gold.question}")
                 print(f"  gold    {mutant.gold.sql}\n  mutant  {mutant.sql}")
                 print(f"  product {' '.join(outcome.sql.split())}\n  {outcome.message}")
-    print(f"\n{len(found)} mutants in {seconds:.0f} s; median cost per query {cost(course, golds) * 1000:.1f} ms")
+    spent = cost(course, golds, options.repeat) * 1000
+    print(f"\n{len(found)} mutants in {seconds:.0f} s; median cost per query {spent:.1f} ms")
 
 
 if __name__ == "__main__":

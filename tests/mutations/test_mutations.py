@@ -91,7 +91,7 @@ def test_all_kinds_of_damage(course: Course, golds: list[Gold]) -> None:
     mutants = []
     for (kind, damage), of_it in by_damage.items():
         # Kinds of one or three damages would otherwise rest on a handful.
-        most = 40 if kind in {"evidence key", "limit"} else 12
+        most = 40 if kind in {"evidence key", "limit"} else 14
         mutants += random.Random(f"{SEED} {damage}").sample(of_it, min(most, len(of_it)))
     found = _by_kind(course, mutants)
     assert sum(map(len, found.values())) >= 1000
