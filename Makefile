@@ -36,8 +36,9 @@ asked:
 test: lint check-docs ## lint, types, layers, documentation and the tests
 	$(PYTEST) -m "not all" $(ARGS)
 
-test-all: $(DEV) ## every test, also those that need more than Python or take long, with coverage
-	$(PYTEST) --cov --cov-report=term $(ARGS)
+test-all: $(DEV) ## the tests with coverage, then those that need more than Python or take long
+	$(PYTEST) -m "not all" --cov --cov-report=term $(ARGS)
+	$(PYTEST) -m all $(ARGS)
 
 lint: $(DEV) ## ruff, mypy --strict and the layer contracts
 	$(BIN)/ruff check .
