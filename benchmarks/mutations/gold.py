@@ -9,6 +9,7 @@ from pathlib import Path
 
 import yaml
 
+# As the question files write the tables.
 TABLES = {
     "AD": "AlzheimerDisease_CombinedGeneData_UUID",
     "PD": "ParkinsonDisease_CompleteGeneData_No23andMe",

@@ -6,23 +6,11 @@ import io
 
 import duckdb
 import pyarrow.parquet as pq
+from benchmarks.mutations.gold import TABLES
 
 from bmsql import Agent
 from bmsql.data import facts_manifest, read_facts_file
 from tests.offline.scoring import Scorer
-
-# As the question files write the tables.
-TABLES = {
-    "AD": "AlzheimerDisease_CombinedGeneData_UUID",
-    "PD": "ParkinsonDisease_CompleteGeneData_No23andMe",
-    "SMR": "NeurodegenerativeDiseases_SMR_Genes_Full",
-    "DRG": "DrugGeneTargets_ComprehensiveAnnotations_updated",
-    "IND": "DrugTargets_IndicationsAndTherapeuticUses",
-    "LIC": "DrugTargets_LiscensingAndUses",
-    "ADP": "AlzheimerDisease_GeneAssoc_Pathways_UUID",
-    "PDP": "ParkinsonDisease_GeneAssoc_Pathways_UUID",
-    "AF": "NeurodegenerativeDisease_AlleleFrequencies_UUID",
-}
 
 
 def facts() -> duckdb.DuckDBPyConnection:
