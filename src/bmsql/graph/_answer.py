@@ -1,4 +1,4 @@
-"""The answer from the state: pure, apart from the reasoner's sentence."""
+"""The answer from the state: pure."""
 
 from __future__ import annotations
 
@@ -6,18 +6,16 @@ from typing import Any
 
 from bmsql.graph._data import load_run, problem_text
 from bmsql.graph._dependencies import Dependencies
-from bmsql.graph._evidence import evidence_for, warnings_of
+from bmsql.graph._evidence import warnings_of
 from bmsql.graph._measure import Measured
 from bmsql.graph._state import GraphState
-from bmsql.reasoners import Attempt
+from bmsql.reasoners import Attempt, Evidence
 from bmsql.sql import format_sql
 from bmsql.types import Answer, Clarification, ConventionRecord, Plan, Usage
 
 
-def build_answer(state: GraphState, deps: Dependencies) -> Answer:
-    """The answer that the state allows: from the rows, a question back, or an abstention."""
-    if state.get("measured"):
-        return _answered(state, deps)
+def abstention(state: GraphState, deps: Dependencies) -> Answer:
+    """A question back, or an abstention with its reason, where there are no rows to speak of."""
     plan = Plan.model_validate(state["plan"])
     if plan.clarification is not None:
         return _not_answered(state, deps, plan, "the question is ambiguous", plan.clarification)
@@ -26,10 +24,9 @@ def build_answer(state: GraphState, deps: Dependencies) -> Answer:
     return _not_answered(state, deps, plan, _last_failure(state))
 
 
-def _answered(state: GraphState, deps: Dependencies) -> Answer:
-    evidence = evidence_for(state, deps)
+def answered(state: GraphState, deps: Dependencies, evidence: Evidence, text: str) -> Answer:
+    """The answer of the final rows, with the reasoner's sentence."""
     measured = Measured.model_validate(state["measured"])
-    text = deps.reasoner.answer(evidence)
     warnings = list(warnings_of(state, measured))
     review = state["review"]
     if not review.get("sufficient", True) and review.get("reason"):

@@ -14,10 +14,15 @@ _STEPS_ONCE = 1
 
 
 class Budgets(Frozen):
-    """repairs: drafts after the first one, per pass; passes: plans per question."""
+    """repairs: drafts after the first one, per pass; passes: plans per question.
+
+    candidates: drafts that a chat model writes at first, of which the one whose result most agree
+    with is taken.
+    """
 
     repairs: int = Field(default=3, ge=0, le=20)
     passes: int = Field(default=1, ge=1, le=10)
+    candidates: int = Field(default=1, ge=1, le=20)
 
     @property
     def recursion_limit(self) -> int:

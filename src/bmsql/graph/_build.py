@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
+from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.runtime import Runtime
+from langgraph.runtime import Runtime, get_runtime
 
 from bmsql.graph import _nodes, _routes
 from bmsql.graph._dependencies import Dependencies, GraphContext
-from bmsql.graph._nodes import Run, Step
-from bmsql.graph._state import RESET, Data, GraphInput, GraphOutput, GraphState
-from bmsql.types import Answer, TraceEntry
+from bmsql.graph._drive import Step, Work, adrive, drive
+from bmsql.graph._nodes import Run
+from bmsql.graph._state import RESET, Data, GraphInput, GraphOutput, GraphState, is_fresh
+from bmsql.reasoners import StepContext, entered_step
+from bmsql.types import Answer, StepUsage, TraceEntry
 
-Node = Callable[[GraphState, Run], Step]
+Node = Callable[[GraphState, Run], Work]
 
 NODES: dict[str, Node] = {
     "plan": _nodes.plan,
@@ -58,40 +61,88 @@ def compile_graph(deps: Dependencies, *, checkpointer: Any = None, name: str = "
     return compiled.with_config(recursion_limit=deps.budgets.recursion_limit)
 
 
-def _entered(name: str, function: Node, deps: Dependencies) -> Callable[..., Data]:
-    """`function` as a LangGraph node that also leaves a trace entry."""
+def _entered(name: str, function: Node, deps: Dependencies) -> RunnableLambda[GraphState, Data]:
+    """`function` as a LangGraph node, with and without threads, that also leaves a trace entry."""
 
-    def node(state: GraphState, runtime: Runtime[Any]) -> Data:
+    def node(state: GraphState, config: RunnableConfig) -> Data:
+        visit = _Visit(name, state, get_runtime(), config, deps)
+        with entered_step(visit.context):
+            return visit.leave(drive(function(state, visit.run), visit.run.deps.reasoner))
+
+    async def anode(state: GraphState, config: RunnableConfig) -> Data:
+        visit = _Visit(name, state, get_runtime(), config, deps)
+        with entered_step(visit.context):
+            return visit.leave(await adrive(function(state, visit.run), visit.run.deps.reasoner))
+
+    return RunnableLambda(node, anode, name=name)
+
+
+class _Visit:
+    """One visit of a node: what it may use, and what is recorded of it."""
+
+    def __init__(
+        self, name: str, state: GraphState, runtime: Runtime[Any], config: RunnableConfig, deps: Dependencies
+    ) -> None:
         # An outer graph passes its own context on, whatever its type.
-        context = runtime.context if isinstance(runtime.context, GraphContext) else None
-        run = Run(context.resolve(deps), context.cancel) if context else Run(deps)
-        entered, clock = time.time(), time.perf_counter()
-        step = function(state, run)
-        seconds = time.perf_counter() - clock
+        given = runtime.context if isinstance(runtime.context, GraphContext) else None
+        self.name, self.state = name, state
+        self.run = Run(given.resolve(deps), given.cancel) if given else Run(deps)
+        fresh = name == "plan" and is_fresh(state)
+        # Of a question that was put off and taken up again, only the model's own time counts.
+        steps = [] if fresh else state["usage"]["steps"]
+        spent = sum(step["seconds"] for step in steps)
+        self.context = StepContext(
+            seconds=max(0.0, self.run.deps.limits.model_seconds - spent),
+            cancel=self.run.cancel,
+            on_text=partial(_write_text, runtime.stream_writer) if given and given.stream_text else None,
+            config=config,
+        )
+        self.entered, self.clock = time.time(), time.perf_counter()
+
+    def leave(self, step: Step) -> Data:
+        """The update of the state, with the trace entry and what the reasoner reported."""
+        seconds = time.perf_counter() - self.clock
         # A question begins when its plan node is entered; only that node sets the time.
         fresh = "began" in step.update
-        began = entered if fresh else state["began"]
+        began = self.entered if fresh else self.state["began"]
+        detail = {**step.detail, **self.context.detail}
         entry = TraceEntry(
-            node=name,
-            started=round(max(0.0, entered - began), 6),
+            node=self.name,
+            started=round(max(0.0, self.entered - began), 6),
             seconds=round(seconds, 6),
             outcome=step.outcome,
-            detail=step.detail,
+            detail=detail,
         )
         update = {**step.update, "outcome": step.outcome, "trace": [entry.model_dump()]}
+        if self.context.usage:
+            usage = update.get("usage") or self.state["usage"]
+            taken = [reported.model_dump() for reported in self.context.usage]
+            update["usage"] = {**usage, "steps": [*usage["steps"], *taken]}
+        if self.context.notes:
+            update["warnings"] = [*update.get("warnings", self.state.get("warnings", [])), *self.context.notes]
         if isinstance(made := update.get("answer"), Answer):
-            update["answer"] = _finished(made, state, entry, time.time() - began)
+            update["answer"] = self._finished(made, entry, time.time() - began)
         if fresh:
             update |= {"began": began, "trace": [RESET, *update["trace"]]}
         return update
 
-    node.__name__ = name
-    node.__doc__ = function.__doc__
-    return node
+    def _finished(self, answer: Answer, last: TraceEntry, seconds: float) -> Data:
+        """The answer as plain data, with the whole trace, the last step's reports and the total time."""
+        trace = (*(TraceEntry.model_validate(entry) for entry in self.state.get("trace", [])), last)
+        usage = answer.usage.model_copy(
+            update={"seconds": round(seconds, 6), "steps": by_step([*answer.usage.steps, *self.context.usage])}
+        )
+        warnings = tuple(dict.fromkeys([*answer.warnings, *self.context.notes]))
+        return answer.model_copy(update={"trace": trace, "usage": usage, "warnings": warnings}).model_dump()
 
 
-def _finished(answer: Answer, state: GraphState, last: TraceEntry, seconds: float) -> Data:
-    """The answer as plain data, with the whole trace and the total time."""
-    trace = (*(TraceEntry.model_validate(entry) for entry in state.get("trace", [])), last)
-    usage = answer.usage.model_copy(update={"seconds": round(seconds, 6)})
-    return answer.model_copy(update={"trace": trace, "usage": usage}).model_dump()
+def by_step(reported: Iterable[StepUsage]) -> tuple[StepUsage, ...]:
+    """The usage of each step summed, in the order of their first calls."""
+    sums: dict[str, StepUsage] = {}
+    for usage in reported:
+        sums[usage.step] = sums[usage.step].plus(usage) if usage.step in sums else usage
+    return tuple(sums.values())
+
+
+def _write_text(write: Callable[[Any], None], piece: str) -> None:
+    write({"text": piece})

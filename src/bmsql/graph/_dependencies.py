@@ -76,6 +76,11 @@ class Dependencies:
             case Rejected() as rejected:
                 return rejected.model_copy(update={"fixes": (*query.fixes, *fitted.fixes)})
 
+    def checked(self, sql: str, plan: Plan | None) -> ValidatedQuery | Rejected:
+        """The verdict on a text, held against a plan too where one is given."""
+        verdict = self.validate(sql)
+        return verdict if plan is None or isinstance(verdict, Rejected) else self.fit(verdict, plan)
+
     def run(self, sql: str, cancel: threading.Event | None = None) -> QueryResult | Rejected | ExecutionFailed:
         """Validate and run a text within the limits.
 
@@ -110,6 +115,7 @@ class GraphContext:
 
     Give it as `graph.invoke({"question": ...}, context=GraphContext(limits=Limits(rows=10)))`.
     Setting `cancel` stops the query under way and ends the run with QueryCancelledError.
+    `stream_text` sends the pieces of the answer's text to LangGraph's custom stream, as `{"text": ...}`.
     """
 
     reasoner: Reasoner | None = None
@@ -119,6 +125,7 @@ class GraphContext:
     limits: Limits | None = None
     send_rows: bool | None = None
     cancel: threading.Event | None = None
+    stream_text: bool = False
     _resolved: Dependencies | None = field(default=None, init=False, repr=False)
 
     def resolve(self, base: Dependencies) -> Dependencies:
@@ -127,7 +134,7 @@ class GraphContext:
             given = {
                 item.name: getattr(self, item.name)
                 for item in fields(self)
-                if item.name not in {"cancel", "_resolved"} and getattr(self, item.name) is not None
+                if item.name not in {"cancel", "stream_text", "_resolved"} and getattr(self, item.name) is not None
             }
             self._resolved = replace(base, **given) if given else base
         return self._resolved

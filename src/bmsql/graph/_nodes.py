@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 from typing import Any, NamedTuple, assert_never
 
-from bmsql.errors import PlanError, QueryCancelledError
-from bmsql.graph._answer import build_answer
+from bmsql.errors import PlanError, QueryCancelledError, ReasonerError
+from bmsql.graph._answer import abstention, answered
+from bmsql.graph._candidates import Election, elect
 from bmsql.graph._data import pack, pack_result, problem_text
 from bmsql.graph._dependencies import Dependencies
+from bmsql.graph._drive import Step, Think, Wait, Work
 from bmsql.graph._evidence import evidence_for
 from bmsql.graph._measure import measure
 from bmsql.graph._state import Data, GraphState, Outcome, failures, fresh_pass, fresh_state, is_fresh
 from bmsql.reasoners import Attempt
 from bmsql.sql import format_sql, parse
-from bmsql.types import ExecutionFailed, Plan, Problem, QueryResult, Rejected, ValidatedQuery
-
-
-class Step(NamedTuple):
-    """What a node did: the update of the state, its outcome, and details for the trace."""
-
-    update: Data
-    outcome: Outcome
-    detail: Data = {}  # noqa: RUF012 - a tuple's default, never changed
+from bmsql.types import Draft, ExecutionFailed, Plan, Problem, QueryResult, Rejected, Review, ValidatedQuery
 
 
 class Run(NamedTuple):
@@ -37,18 +32,24 @@ class Run(NamedTuple):
             raise QueryCancelledError("The question was cancelled.")
 
 
-def plan(state: GraphState, run: Run) -> Step:
+def plan(state: GraphState, run: Run) -> Work:
     """Which tables, columns, stored values and conventions; or: cannot be answered."""
     fresh = is_fresh(state)
     question = state["question"]
-    made = run.deps.reasoner.plan(question, feedback="" if fresh else state["feedback"])
+    try:
+        made = yield Think("plan", (question,), {"feedback": "" if fresh else state["feedback"]})
+    except ReasonerError as error:
+        if fresh:
+            raise
+        # The pass before has an answer, which a further one must not cost.
+        return Step({"again": False}, "unchanged", {"error": str(error)})
     data = pack(made)
     if fresh:
         base = fresh_state(question)
     elif data == state["plan"]:
         return Step({"again": False}, "unchanged")
     else:
-        base = {**fresh_pass(), "again": False, "passes": state["passes"] + 1}
+        base = {**fresh_pass(), "again": False, "passes": state["passes"] + 1, "seen": _seen(state)}
     usable = made.answerable and made.clarification is None
     detail = {"intent": made.intent, "tables": sorted({source.table for source in made.sources})}
     return Step(
@@ -56,30 +57,51 @@ def plan(state: GraphState, run: Run) -> Step:
     )
 
 
-def generate(state: GraphState, run: Run) -> Step:
+def generate(state: GraphState, run: Run) -> Work:
     """The general query, or a repair that is told the exact errors."""
     question, made = state["question"], Plan.model_validate(state["plan"])
     tried = failures(state)
+    detail: Data = {}
     try:
         if tried:
-            draft = run.deps.reasoner.repair(question, made, tuple(Attempt.model_validate(t["attempt"]) for t in tried))
+            attempts = tuple(Attempt.model_validate(attempt["attempt"]) for attempt in tried)
+            draft = yield Think("repair", (question, made, attempts))
+        elif run.deps.budgets.candidates > 1 and hasattr(run.deps.reasoner, "drafts"):
+            drafts = yield Think("drafts", (question, made, run.deps.budgets.candidates))
+            election = yield Wait(partial(elect, drafts, made, run.deps, run.cancel))
+            draft, detail = yield from _elected(question, made, election)
         else:
-            draft = run.deps.reasoner.draft(question, made)
+            draft = yield Think("draft", (question, made))
     except PlanError as error:
         problem = Problem(code="plan", message=error.message, suggestion=error.remedy)
         return Step({**_failed(state, problems=(problem,)), "draft": {}}, "failed", {"error": str(error)})
-    if draft is None or any(draft.sql == attempt["draft"] for attempt in tried):
+    seen = {attempt["draft"] for attempt in tried} | set(state["seen"])
+    if draft is None or draft.sql in seen:
         return Step({}, "exhausted", {"failed_drafts": len(tried)})
-    update: Data = {**fresh_pass(), "draft": pack(draft), "sql": draft.sql}
-    return Step(update, "drafted", {"sql": draft.sql, "author": draft.author})
+    update: Data = {**fresh_pass(), "seen": state["seen"], "draft": pack(draft), "sql": draft.sql}
+    return Step(update, "drafted", {"sql": draft.sql, "author": draft.author, **detail})
 
 
-def validate(state: GraphState, run: Run) -> Step:
+def _elected(question: str, made: Plan, election: Election) -> Any:
+    """The draft that most candidates agree with; where as many agree with another, the reasoner's choice."""
+    detail = {"candidates": election.votes}
+    if not election.is_tied:
+        return election.leaders[0], detail
+    chosen: Draft = yield Think("choose", (question, made, election.leaders, election.results))
+    return chosen, {**detail, "tie": len(election.leaders)}
+
+
+def _seen(state: GraphState) -> list[str]:
+    """The drafts of earlier passes, which another pass must not repeat."""
+    return [*state["seen"], *(sql for sql in [state["draft"].get("sql", "")] if sql)]
+
+
+def validate(state: GraphState, run: Run) -> Work:
     """Parse, guard, check names and types, repair what is certain; hold a draft against the plan."""
-    verdict = run.deps.validate(state["sql"])
     # What was compiled from the plan, or already held against it, says what the plan says.
-    if isinstance(verdict, ValidatedQuery) and state["stage"] == "general" and state["draft"].get("author") != "plan":
-        verdict = run.deps.fit(verdict, Plan.model_validate(state["plan"]))
+    to_fit = state["stage"] == "general" and state["draft"].get("author") != "plan"
+    made = Plan.model_validate(state["plan"]) if to_fit else None
+    verdict = yield Wait(partial(run.deps.checked, state["sql"], made))
     match verdict:
         case ValidatedQuery() as query:
             detail: Data = {"stage": state["stage"]}
@@ -94,10 +116,10 @@ def validate(state: GraphState, run: Run) -> Step:
             assert_never(never)
 
 
-def execute(state: GraphState, run: Run) -> Step:
+def execute(state: GraphState, run: Run) -> Work:
     """Run the query under way within the limits."""
     run.checkpoint()
-    match run.deps.run(state["sql"], run.cancel):
+    match (yield Wait(partial(run.deps.run, state["sql"], run.cancel))):
         case QueryResult() as result:
             ran = {"sql": state["sql"], "result": pack_result(result)}
             detail: Data = {"stage": state["stage"], "rows": len(result.rows), "truncated": result.truncated}
@@ -112,11 +134,11 @@ def execute(state: GraphState, run: Run) -> Step:
             assert_never(never)
 
 
-def inject_thresholds(state: GraphState, run: Run) -> Step:
+def inject_thresholds(state: GraphState, run: Run) -> Work:
     """The implied conventions, written into the syntax tree of the validated query."""
     deps = run.deps
     made = Plan.model_validate(state["plan"])
-    applied = deps.rules.apply_plan(parse(state["sql"]), deps.model, made)
+    applied = yield Wait(lambda: deps.rules.apply_plan(parse(state["sql"]), deps.model, made))
     update: Data = {
         "records": [pack(record) for record in applied.records],
         "warnings": [*state.get("warnings", []), *applied.warnings],
@@ -128,16 +150,22 @@ def inject_thresholds(state: GraphState, run: Run) -> Step:
     return Step({**update, "sql": sql, "stage": "refined"}, "changed", {**detail, "sql": sql})
 
 
-def refine(state: GraphState, run: Run) -> Step:
+def refine(state: GraphState, run: Run) -> Work:
     """Counts and evidence of the final rows; then: do they suffice, and if not, what to change."""
     run.checkpoint()
-    measured = measure(state, run.deps, run.cancel)
+    measured = yield Wait(partial(measure, state, run.deps, run.cancel))
     update: Data = {
         "measured": pack(measured),
         "usage": _used(state, *measured.results),
         "records": [pack(record) for record in measured.records],
     }
-    review = run.deps.reasoner.review(evidence_for({**state, **update}, run.deps))  # type: ignore[typeddict-item]
+    evidence = evidence_for({**state, **update}, run.deps)  # type: ignore[typeddict-item]
+    try:
+        review = yield Think("review", (evidence,))
+    except ReasonerError as error:
+        # The rows are there; that nobody looked at them is said, and costs nothing else.
+        review = Review(sufficient=True, reason="not reviewed")
+        update["warnings"] = [*state.get("warnings", []), f"The rows were not reviewed: {error.message}"]
     update["review"] = pack(review)
     if review.sufficient:
         return Step(update, "sufficient")
@@ -152,12 +180,17 @@ def refine(state: GraphState, run: Run) -> Step:
 KEPT = ("plan", "general", "refined", "records", "warnings", "measured", "review")
 
 
-def answer(state: GraphState, run: Run) -> Step:
+def answer(state: GraphState, run: Run) -> Work:
     """Text from the rows only, or an abstention with its reason."""
     final = state
     if state.get("kept") and state["outcome"] not in {"sufficient", "insufficient"}:
         final = {**state, **state["kept"]}  # type: ignore[typeddict-item]
-    made = build_answer(final, run.deps)
+    if final.get("measured"):
+        evidence = evidence_for(final, run.deps)
+        text = yield Think("answer", (evidence,))
+        made = answered(final, run.deps, evidence, text)
+    else:
+        made = abstention(final, run.deps)
     outcome: Outcome = "abstained" if made.abstained else "answered"
     return Step({"answer": made}, outcome, {"reason": made.reason} if made.abstained else {})
 
@@ -174,6 +207,7 @@ def _used(state: GraphState, *results: QueryResult) -> Data:
     metered = [result.bytes_processed for result in results if result.bytes_processed is not None]
     bytes_before = usage["bytes_processed"]
     return {
+        **usage,
         "queries": usage["queries"] + len(results),
         "query_seconds": usage["query_seconds"] + sum(result.seconds for result in results),
         "bytes_processed": sum(metered, bytes_before or 0) if metered else bytes_before,

@@ -63,7 +63,8 @@ class GraphState(TypedDict, total=False):
     node that ran last; the routes go by it. attempts: failed drafts, each with its pass. general,
     refined: SQL and capped result. records, warnings, measured: what the conventions did, and
     counts, evidence keys and sources of the final result. review: of this pass. kept: results
-    of the pass before. usage: queries, seconds, bytes. trace: nodes entered.
+    of the pass before. seen: drafts of the passes before. usage: model
+    steps, queries, seconds, bytes. trace: nodes entered.
     """
 
     question: str
@@ -85,6 +86,7 @@ class GraphState(TypedDict, total=False):
     measured: Data
     review: Data
     kept: Data | None
+    seen: list[str]
     usage: Data
     trace: Annotated[list[Data], accumulate]
     answer: Data | None
@@ -100,7 +102,8 @@ def fresh_state(question: str) -> Data:
         "feedback": "",
         "passes": 1,
         "kept": None,
-        "usage": {"queries": 0, "query_seconds": 0.0, "bytes_processed": None},
+        "seen": [],
+        "usage": {"steps": [], "queries": 0, "query_seconds": 0.0, "bytes_processed": None},
         "attempts": [RESET],
         "answer": None,
         **fresh_pass(),

@@ -1,9 +1,19 @@
 """Reasoners: what thinks between the deterministic parts."""
 
 from bmsql.reasoners._base import Attempt, Evidence, Reasoner
+from bmsql.reasoners._context import StepContext, current_step, entered_step
 from bmsql.reasoners._open import open_reasoner
 
-__all__ = ["Attempt", "Evidence", "OfflineReasoner", "Reasoner", "open_reasoner"]
+__all__ = [
+    "Attempt",
+    "Evidence",
+    "OfflineReasoner",
+    "Reasoner",
+    "StepContext",
+    "current_step",
+    "entered_step",
+    "open_reasoner",
+]
 
 
 def __getattr__(name: str) -> object:

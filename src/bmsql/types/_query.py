@@ -69,12 +69,14 @@ class Limits(Frozen):
 
     rows: rows fetched per query, at most 10 million; seconds: wall time, then the query is cancelled,
     at most a week; memory_mb: the embedded database's memory, at most 16 TiB; bytes_billed: BigQuery's
-    budget per query, in bytes, at most 1 EiB.
+    budget per query, in bytes, at most 1 EiB; model_seconds: what all calls of a chat model for one
+    question may take together, waits between tries included, at most a week.
     """
 
     rows: int = Field(default=1000, gt=0, le=10_000_000)
     seconds: float = Field(default=60.0, gt=0, le=7 * 86_400, allow_inf_nan=False)
     memory_mb: int = Field(default=1024, gt=0, le=16 * 1024**2)
+    model_seconds: float = Field(default=180.0, gt=0, le=7 * 86_400, allow_inf_nan=False)
     bytes_billed: int = Field(default=20 * 1024**3, gt=0, le=1024**6)
 
 
@@ -159,6 +161,12 @@ class StepUsage(Frozen):
     reasoning_tokens: int = 0
     estimated: bool = False
     seconds: float = 0.0
+
+    def plus(self, other: StepUsage) -> StepUsage:
+        """Both together, under this step's name; estimated where either is."""
+        numbers = ("calls", "prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens", "seconds")
+        sums = {name: getattr(self, name) + getattr(other, name) for name in numbers}
+        return self.model_copy(update={**sums, "estimated": self.estimated or other.estimated})
 
 
 class Usage(Frozen):

@@ -1,0 +1,104 @@
+"""Nodes are written once: they say what they wait for, and two drivers wait, with threads or without."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any, NamedTuple, TypeAlias
+
+from bmsql.graph._state import Data, Outcome
+from bmsql.reasoners import Reasoner
+
+# Queries wait for a database, and reasoners without coroutines for whatever they wait for.
+_WAITING = 32
+
+
+class Step(NamedTuple):
+    """What a node did: the update of the state, its outcome, and details for the trace."""
+
+    update: Data
+    outcome: Outcome
+    detail: Data = {}  # noqa: RUF012 - a tuple's default, never changed
+
+
+class Think(NamedTuple):
+    """A step of the reasoner is due: the name of its method and the arguments."""
+
+    method: str
+    arguments: tuple[Any, ...]
+    keywords: dict[str, Any] = {}  # noqa: RUF012 - a tuple's default, never changed
+
+
+class Wait(NamedTuple):
+    """Something is due that keeps a thread busy or waiting, such as a query."""
+
+    function: Callable[[], Any]
+
+
+Work: TypeAlias = Generator[Think | Wait, Any, Step]
+
+
+def drive(work: Work, reasoner: Reasoner) -> Step:
+    """Do all that `work` asks for in this thread."""
+
+    def do(due: Think | Wait) -> Any:
+        if isinstance(due, Wait):
+            return due.function()
+        return getattr(reasoner, due.method)(*due.arguments, **due.keywords)
+
+    try:
+        due = next(work)
+        while True:
+            try:
+                result = do(due)
+            except Exception as error:  # noqa: BLE001 - the node decides what an error means
+                due = work.throw(error)
+            else:
+                due = work.send(result)
+    except StopIteration as stop:
+        return stop.value  # type: ignore[no-any-return]
+
+
+async def adrive(work: Work, reasoner: Reasoner) -> Step:
+    """As `drive`, without blocking the event loop.
+
+    A reasoner that has a coroutine for a step, such as `aplan` for `plan`, is awaited; others
+    are called in a thread.
+    """
+
+    async def do(due: Think | Wait) -> Any:
+        if isinstance(due, Wait):
+            return await _in_thread(due.function)
+        coroutine = getattr(reasoner, f"a{due.method}", None)
+        if coroutine is not None:
+            return await coroutine(*due.arguments, **due.keywords)
+        step = getattr(reasoner, due.method)
+        return await _in_thread(lambda: step(*due.arguments, **due.keywords))
+
+    try:
+        due = next(work)
+        while True:
+            try:
+                result = await do(due)
+            except Exception as error:  # noqa: BLE001 - the node decides what an error means
+                due = work.throw(error)
+            else:
+                due = work.send(result)
+    except StopIteration as stop:
+        return stop.value  # type: ignore[no-any-return]
+    finally:
+        work.close()
+
+
+async def _in_thread(function: Callable[[], Any]) -> Any:
+    context = contextvars.copy_context()
+    return await asyncio.get_running_loop().run_in_executor(_pool(), context.run, function)
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    # A pool of our own: the loop's default one has few threads where there are few cores.
+    return ThreadPoolExecutor(max_workers=_WAITING, thread_name_prefix="bmsql")

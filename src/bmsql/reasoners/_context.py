@@ -1,0 +1,54 @@
+"""What a reasoner may use of the question under way, beside a step's own arguments."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from bmsql.types import StepUsage
+
+if TYPE_CHECKING:
+    from langchain_core.runnables import RunnableConfig
+
+
+@dataclass
+class StepContext:
+    """The node of a graph that a step runs in; `current_step()` gives it.
+
+    seconds: what the step may still take for model calls, None for no bound. cancel: set when the
+    caller has given up. on_text: takes the answer's text piece by piece as it is written, where
+    somebody listens. config: LangChain callbacks, tags and the like.
+
+    The step reports here: `usage`, one entry for each model call or group of them; `notes`,
+    sentences that the answer must carry as warnings; `detail`, what the trace shows of it.
+    """
+
+    seconds: float | None = None
+    cancel: threading.Event | None = None
+    on_text: Callable[[str], None] | None = None
+    config: RunnableConfig | None = None
+    usage: list[StepUsage] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    detail: dict[str, Any] = field(default_factory=dict)
+
+
+_current: ContextVar[StepContext] = ContextVar("bmsql_step")
+
+
+def current_step() -> StepContext:
+    """The context of the step under way; an empty one outside a graph."""
+    return _current.get(None) or StepContext()
+
+
+@contextmanager
+def entered_step(context: StepContext) -> Iterator[StepContext]:
+    """Make `context` the current one."""
+    token = _current.set(context)
+    try:
+        yield context
+    finally:
+        _current.reset(token)
