@@ -8,7 +8,7 @@ import logging
 import threading
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -20,9 +20,11 @@ from bmsql.agent._question import checked_question
 from bmsql.agent._settings import read_settings
 from bmsql.errors import ConfigurationError, InvalidSqlError, QuestionError
 from bmsql.graph import Dependencies, GraphContext
-from bmsql.types import Answer, Limits, Plan
+from bmsql.types import Answer, Limits, Plan, ValidatedQuery
 
 if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
+    from langchain_core.language_models import BaseChatModel
     from langchain_core.runnables import RunnableConfig
     from langchain_core.tools import StructuredTool
 
@@ -30,24 +32,37 @@ if TYPE_CHECKING:
     from bmsql.conventions import RuleBook
     from bmsql.graph import Graph
     from bmsql.reasoners import Reasoner
+    from bmsql.reasoners.chat import ChatOptions
     from bmsql.semantic import SemanticModel
 
 log = logging.getLogger("bmsql")
 OnError = Literal["return", "raise"]
 
+# What LangGraph streams: an update for each node, and pieces of text.
+_STREAMED: list[Any] = ["updates", "custom"]
+_announced: set[str] = set()
+_announcing = threading.Lock()
+
 
 class Agent:
     """Answers questions over a knowledge base; made once, used from any number of threads and tasks.
 
-    model: `"offline"` (the default) or a `Reasoner`. backend: `"embedded"` (the default),
+    model: `"offline"` (the default), `"provider:name"` as LangChain's `init_chat_model` understands it, a
+    LangChain chat model, or a `Reasoner`. backend: `"embedded"` (the default),
     `"duckdb:///path"` or a `Backend`. semantic_model: a YAML file or a `SemanticModel`; BiomedSQL's by
     default. profile: `"strict"` or `"biomedsql"`. max_passes: plans per question, at most 10. limits:
     `Limits` or a mapping of some of them. send_rows: whether a reasoner that sends data elsewhere
     may see rows. rules: a rule file, several, or a `RuleBook`.
 
+    For chat models: candidates: drafts of SQL per question, of which the one whose result most agree
+    with is taken. examples: a file of your own example queries, see `remember`. embeddings: a
+    LangChain `Embeddings` to find the nearest examples with. cache: a file to keep replies in, so that
+    the same prompt needs no second call. chat: `ChatOptions`, what the model is shown.
+
     What is not given is read from `BMSQL_MODEL`, `BMSQL_BACKEND`, `BMSQL_SEMANTIC_MODEL`,
     `BMSQL_PROFILE`, `BMSQL_MAX_PASSES`, `BMSQL_LIMIT_ROWS` (`_SECONDS`, `_MEMORY_MB`,
-    `_BYTES_BILLED`), `BMSQL_SEND_ROWS` and `BMSQL_RULES`, when the agent is made. A key in
+    `_BYTES_BILLED`, ...), `BMSQL_SEND_ROWS`, `BMSQL_RULES`, `BMSQL_CANDIDATES`, `BMSQL_EXAMPLES` and
+    `BMSQL_CACHE`, when the agent is made. A key in
     the environment chooses nothing.
 
     Raises ConfigurationError for a wrong option, SemanticModelError for a wrong file,
@@ -56,7 +71,7 @@ class Agent:
 
     def __init__(
         self,
-        model: str | Reasoner | None = None,
+        model: str | BaseChatModel | Reasoner | None = None,
         backend: str | Backend | None = None,
         semantic_model: str | Path | SemanticModel | None = None,
         profile: str | None = None,
@@ -64,6 +79,12 @@ class Agent:
         limits: Limits | Mapping[str, Any] | None = None,
         send_rows: bool | None = None,
         rules: str | Path | Sequence[str | Path] | RuleBook | None = None,
+        *,
+        candidates: int | None = None,
+        examples: str | Path | None = None,
+        embeddings: Embeddings | None = None,
+        cache: str | Path | None = None,
+        chat: ChatOptions | None = None,
     ) -> None:
         settings = read_settings(
             model=model,
@@ -74,12 +95,17 @@ class Agent:
             limits=limits,
             send_rows=send_rows,
             rules=rules,
+            candidates=candidates,
+            examples=examples,
+            embeddings=embeddings,
+            cache=cache,
+            chat=chat,
         )
         self._deps = open_parts(settings)
         self._owns_backend = self._deps.backend is not settings.backend
         self._lock = threading.Lock()
         self.origin: dict[str, str] = settings.origin
-        log.info("%s", self.describe())
+        self._announce()
 
     # -- what it works with -----------------------------------------------------------------------
 
@@ -92,6 +118,20 @@ class Agent:
         """Which reasoner, knowledge base and profile answer, in one line."""
         deps = self._deps
         return f"reasoner {deps.reasoner.name}, knowledge base {deps.backend.name}, profile {deps.rules.profile}"
+
+    def _announce(self) -> None:
+        """Say which reasoner answers; aloud, once for each model, where data leave the machine."""
+        deps = self._deps
+        if deps.reasoner.local:
+            log.info("%s", self.describe())
+            return
+        rows = "questions, table names and rows" if deps.send_rows else "questions and table names, but no rows"
+        hint = "; send_rows=False keeps the rows here" if deps.send_rows else ""
+        said = f"{self.describe()}. The model is sent {rows}{hint}."
+        with _announcing:
+            first = said not in _announced
+            _announced.add(said)
+        log.log(logging.WARNING if first else logging.INFO, "%s", said)
 
     @property
     def graph(self) -> Graph:
@@ -132,25 +172,29 @@ class Agent:
     def stream(
         self, question: str, *, config: RunnableConfig | None = None, cancel: threading.Event | None = None
     ) -> Iterator[StreamEvent]:
-        """An event for each node as it finishes, and the answer as the last one."""
-        given, context = _input(question), GraphContext(cancel=cancel)
-        for chunk in self.graph.stream(given, config, context=context, stream_mode="updates"):
-            yield from events_of(chunk)
+        """An event for each node as it finishes and for the text as it grows, and the answer as the last one."""
+        given, context = _input(question), GraphContext(cancel=cancel, stream_text=True)
+        for mode, chunk in self.graph.stream(given, config, context=context, stream_mode=_STREAMED):
+            yield from events_of(mode, chunk)
 
     async def astream(self, question: str, *, config: RunnableConfig | None = None) -> AsyncIterator[StreamEvent]:
         """As `stream`, without blocking the event loop; leaving the loop early stops the running query."""
         given, cancel = _input(question), threading.Event()
         try:
-            async for chunk in self.graph.astream(
-                given, config, context=GraphContext(cancel=cancel), stream_mode="updates"
-            ):
-                for event in events_of(chunk):
+            context = GraphContext(cancel=cancel, stream_text=True)
+            async for mode, chunk in self.graph.astream(given, config, context=context, stream_mode=_STREAMED):
+                for event in events_of(mode, chunk):
                     yield event
         finally:
             cancel.set()
 
     def batch(
-        self, questions: Iterable[str], *, concurrency: int = 4, on_error: OnError = "return"
+        self,
+        questions: Iterable[str],
+        *,
+        concurrency: int = 4,
+        on_error: OnError = "return",
+        config: RunnableConfig | None = None,
     ) -> list[Answer | Exception]:
         """The answers in the order of the questions, `concurrency` of them at a time.
 
@@ -161,7 +205,8 @@ class Agent:
         _check_batch(questions, concurrency, on_error)
         with ThreadPoolExecutor(max_workers=concurrency, thread_name_prefix="bmsql") as pool:
             # Each question gets a copy of the caller's context, so that tracing sees its parent.
-            futures = [pool.submit(contextvars.copy_context().run, self.ask, question) for question in questions]
+            ask = partial(self.ask, config=config)
+            futures = [pool.submit(contextvars.copy_context().run, ask, question) for question in questions]
             errors = [future.exception() for future in futures]
         results: list[Answer | BaseException] = [
             error if error is not None else future.result() for future, error in zip(futures, errors, strict=True)
@@ -169,7 +214,12 @@ class Agent:
         return _results(results, on_error)
 
     async def abatch(
-        self, questions: Iterable[str], *, concurrency: int = 8, on_error: OnError = "return"
+        self,
+        questions: Iterable[str],
+        *,
+        concurrency: int = 8,
+        on_error: OnError = "return",
+        config: RunnableConfig | None = None,
     ) -> list[Answer | Exception]:
         """As `batch`, without blocking the event loop."""
         _check_batch(questions, concurrency, on_error)
@@ -177,9 +227,30 @@ class Agent:
 
         async def one(question: str) -> Answer:
             async with free:
-                return await self.aask(question)
+                return await self.aask(question, config=config)
 
         return _results(await asyncio.gather(*map(one, questions), return_exceptions=True), on_error)
+
+    def remember(self, question: str, sql: str) -> None:
+        """Keep a question with the SQL that answers it, as an example for similar questions.
+
+        It is stored in the file of `examples=`, which is yours to edit. What you approve of is what
+        should be remembered: `agent.remember(answer.question, answer.general.sql)`; the general query,
+        since thresholds are put in by rule. Raises ConfigurationError where there is no such file or
+        no chat model, QuestionError, InvalidSqlError for SQL that would not run here.
+        """
+        store = getattr(self._deps.reasoner, "examples", None)
+        if store is None or store.path is None:
+            raise ConfigurationError(
+                "there is no file to remember examples in.",
+                remedy='Make the agent with a chat model and examples="my_examples.yaml".',
+            )
+        asked = checked_question(question)
+        verdict = self._deps.validate(sql) if isinstance(sql, str) else None
+        if not isinstance(verdict, ValidatedQuery):
+            why = verdict.problems[0].message if verdict else f"SQL is a text, not {type(sql).__name__}."
+            raise InvalidSqlError(f"the example would not run: {why}", remedy="Correct the SQL; `check` says how.")
+        store.add(asked, verdict.sql)
 
     # -- without running --------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +43,7 @@ def open_parts(settings: Settings) -> Dependencies:
         model=model,
         rules=rules,
         limits=settings.limits,
-        budgets=Budgets(passes=settings.max_passes),
+        budgets=Budgets(passes=settings.max_passes, candidates=settings.candidates),
         send_rows=settings.send_rows,
     )
 
@@ -61,23 +62,32 @@ def open_named_backend(settings: Settings) -> Backend:
 
 
 def check_model(settings: Settings) -> None:
-    """Raise when the model is one that this version cannot use."""
+    """Raise when the model is nothing that thinks."""
     model = settings.model
-    if model is None or isinstance(model, Reasoner):
+    if model is None or isinstance(model, Reasoner) or is_chat_model(model):
         return
     if not isinstance(model, str):
         raise ConfigurationError(
             f"model= is a {type(model).__name__}, which is no reasoner.",
-            remedy='Use "offline", or an object with the methods of bmsql.reasoners.Reasoner.',
+            remedy='Use "offline", "provider:name", a LangChain chat model, or an object with the methods of '
+            "bmsql.reasoners.Reasoner.",
         )
-    if model.strip().lower() == OFFLINE:
-        return
-    origin = settings.origin.get("model", "argument")
-    where = origin if origin.startswith("BMSQL_") else "model="
-    raise ConfigurationError(
-        f"{where} is {model!r}, but this version of bmsql has the offline reasoner only; chat models come later.",
-        remedy='Use "offline" (the default), or pass an object with the methods of bmsql.reasoners.Reasoner.',
-    )
+    if model.strip().lower() != OFFLINE and ":" not in model:
+        origin = settings.origin.get("model", "argument")
+        where = origin if origin.startswith("BMSQL_") else "model="
+        raise ConfigurationError(
+            f"{where} is {model!r}, which names no provider.",
+            remedy='Use "offline" (the default), or "provider:name", such as "openai:NAME" or "google_genai:NAME".',
+        )
+
+
+def is_chat_model(model: Any) -> bool:
+    """Whether something is a LangChain chat model; LangChain is not loaded to find out that nothing is."""
+    if "langchain_core.language_models" not in sys.modules:
+        return False
+    from langchain_core.language_models import BaseChatModel
+
+    return isinstance(model, BaseChatModel)
 
 
 def open_model(settings: Settings) -> SemanticModel:
@@ -140,10 +150,23 @@ def _reasoner(settings: Settings, model: SemanticModel, backend: Backend, rules:
     if isinstance(settings.model, Reasoner):
         return settings.model
     from bmsql.linking import Linker
-    from bmsql.reasoners import open_reasoner
+    from bmsql.reasoners import ChatSettings, open_reasoner
 
     linker = Linker(model, _value_index(backend, model))
-    return open_reasoner(OFFLINE, semantic_model=model, catalog=backend.catalog(), rules=rules, link=linker.link)
+    chat = ChatSettings(
+        options=settings.chat, examples=settings.examples, embeddings=settings.embeddings, cache=settings.cache
+    )
+    try:
+        return open_reasoner(
+            settings.model, semantic_model=model, catalog=backend.catalog(), rules=rules, link=linker.link, chat=chat
+        )
+    except ConfigurationError as error:
+        variable = settings.origin.get("model", "")
+        if not variable.startswith("BMSQL_") or variable in error.message:
+            raise
+        error.message = f"{variable} is {settings.model!r}: {error.message}"
+        error.args = (error.message, error.remedy)
+        raise
 
 
 def _value_index(backend: Backend, model: SemanticModel) -> ValueIndex:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -16,6 +17,7 @@ from bmsql.types import Limits
 T = TypeVar("T")
 PREFIX = "BMSQL_"
 MAX_PASSES = 10
+MAX_CANDIDATES = 20
 _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 # Each limit has a variable of its own, so that one can be set without the others.
 LIMIT_VARIABLES = {name: f"{PREFIX}LIMIT_{name.upper()}" for name in Limits.model_fields}
@@ -26,6 +28,7 @@ VARIABLES = (
     *(f"{PREFIX}{name}" for name in ("MODEL", "BACKEND", "SEMANTIC_MODEL", "PROFILE", "MAX_PASSES")),
     *LIMIT_VARIABLES.values(),
     *(f"{PREFIX}{name}" for name in ("SEND_ROWS", "RULES", "QUESTION", "CACHE_DIR")),
+    *(f"{PREFIX}{name}" for name in ("CANDIDATES", "EXAMPLES", "CACHE")),
 )
 
 
@@ -41,6 +44,11 @@ class Settings:
     limits: Limits
     send_rows: bool
     rules: Any
+    candidates: int
+    examples: Any
+    embeddings: Any
+    cache: Any
+    chat: Any
     origin: dict[str, str]
 
 
@@ -54,6 +62,11 @@ def read_settings(
     limits: Limits | Mapping[str, Any] | None = None,
     send_rows: bool | None = None,
     rules: Any = None,
+    candidates: int | None = None,
+    examples: Any = None,
+    embeddings: Any = None,
+    cache: Any = None,
+    chat: Any = None,
     environment: Mapping[str, str] | None = None,
 ) -> Settings:
     """The settings that the given options make with the environment; None means not given.
@@ -84,6 +97,11 @@ def read_settings(
         limits=_limits(limits, env, origin),
         send_rows=_boolean(pick("send_rows", send_rows, True, _switch), origin),
         rules=_not_empty("rules", pick("rules", rules, None, _text)),
+        candidates=_candidates(pick("candidates", candidates, 1, _integer), origin),
+        examples=_path("examples", pick("examples", examples, None, _text)),
+        embeddings=embeddings,
+        cache=_path("cache", pick("cache", cache, None, _text)),
+        chat=chat,
         origin=origin,
     )
 
@@ -155,6 +173,20 @@ def _passes(passes: Any, origin: Mapping[str, str]) -> int:
             f"{_named('max_passes', origin)} is {passes!r}.", remedy=f"Use a whole number from 1 to {MAX_PASSES}."
         )
     return passes
+
+
+def _candidates(count: Any, origin: Mapping[str, str]) -> int:
+    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MAX_CANDIDATES:
+        raise ConfigurationError(
+            f"{_named('candidates', origin)} is {count!r}.", remedy=f"Use a whole number from 1 to {MAX_CANDIDATES}."
+        )
+    return count
+
+
+def _path(name: str, value: Any) -> Path | None:
+    if value is None or (isinstance(value, str | Path) and str(value).strip()):
+        return None if value is None else Path(value).expanduser()
+    raise ConfigurationError(f"{name}= is {value!r}.", remedy="Give the path of a file, or leave it out.")
 
 
 def _limits(given: Limits | Mapping[str, Any] | None, env: Mapping[str, str], origin: dict[str, str]) -> Limits:

@@ -40,13 +40,15 @@ def fit_to_plan(tree: exp.Query, plan: Plan, model: SemanticModel) -> Fitted:
     """Hold a validated draft against the plan of the question that it is to answer.
 
     The input is left as it is. A plan that understood only part of the question, cannot be answered or
-    reads no table of the model decides nothing: the draft then comes back as it is.
+    reads no table of the model decides nothing: the draft then comes back as it is. One that cannot
+    say all of the question decides about tables and stated figures only.
     """
     if not _decides(plan, model):
         return Fitted(tree)
     copied = tree.copy()
     fixes: list[Fix] = []
-    for step in (fit_tables, fit_conditions, fit_counts, fit_order):
+    steps = (fit_tables, fit_conditions, fit_counts, fit_order) if plan.complete else (fit_tables, fit_conditions)
+    for step in steps:
         made, problems = step(copied, plan, model)
         if problems:
             return Fitted(tree, (), tuple(problems))

@@ -96,6 +96,7 @@ class _Visit:
             cancel=self.run.cancel,
             on_text=partial(_write_text, runtime.stream_writer) if given and given.stream_text else None,
             config=config,
+            passes_left=self.run.deps.budgets.passes - (1 if fresh else state["passes"]),
         )
         self.entered, self.clock = time.time(), time.perf_counter()
 

@@ -2,10 +2,11 @@
 
 from bmsql.reasoners._base import Attempt, Evidence, Reasoner
 from bmsql.reasoners._context import StepContext, current_step, entered_step
-from bmsql.reasoners._open import open_reasoner
+from bmsql.reasoners._open import ChatSettings, open_reasoner
 
 __all__ = [
     "Attempt",
+    "ChatSettings",
     "Evidence",
     "OfflineReasoner",
     "Reasoner",

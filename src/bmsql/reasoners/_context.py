@@ -21,7 +21,8 @@ class StepContext:
 
     seconds: what the step may still take for model calls, None for no bound. cancel: set when the
     caller has given up. on_text: takes the answer's text piece by piece as it is written, where
-    somebody listens. config: LangChain callbacks, tags and the like.
+    somebody listens. config: LangChain callbacks, tags and the like. passes_left: plans that may
+    follow this pass.
 
     The step reports here: `usage`, one entry for each model call or group of them; `notes`,
     sentences that the answer must carry as warnings; `detail`, what the trace shows of it.
@@ -31,6 +32,7 @@ class StepContext:
     cancel: threading.Event | None = None
     on_text: Callable[[str], None] | None = None
     config: RunnableConfig | None = None
+    passes_left: int = 0
     usage: list[StepUsage] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     detail: dict[str, Any] = field(default_factory=dict)

@@ -4,10 +4,10 @@ Text in, text out: what is not certain is an error with a suggestion, never a gu
 """
 
 from bmsql.sql._extract import extract_sql
-from bmsql.sql._format import format_sql
+from bmsql.sql._format import format_sql, same_sql
 from bmsql.sql._guard import guard
 from bmsql.sql._parse import parse
 from bmsql.sql._policy import Policy
 from bmsql.sql._validate import validate
 
-__all__ = ["Policy", "extract_sql", "format_sql", "guard", "parse", "validate"]
+__all__ = ["Policy", "extract_sql", "format_sql", "guard", "parse", "same_sql", "validate"]

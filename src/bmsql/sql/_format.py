@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import sqlglot
 from sqlglot import exp
+from sqlglot.errors import TokenError
 from sqlglot.generators.bigquery import BigQueryGenerator
+
+from sqlglot.tokens import TokenType
 
 from bmsql.sql._parse import parse
 
@@ -32,3 +36,16 @@ def format_sql(sql: str | exp.Expr, *, pretty: bool = True) -> str:
     tree = parse(sql) if isinstance(sql, str) else sql
     generator = _Generator(dialect="bigquery", pretty=pretty, normalize_functions=False, max_text_width=100)
     return generator.generate(tree)
+
+
+def same_sql(one: str, other: str) -> bool:
+    """Whether two texts are the same but for white space, case and comments; they need not parse."""
+    return _tokens(one) == _tokens(other)
+
+
+def _tokens(sql: str) -> list[str]:
+    try:
+        tokens = sqlglot.tokenize(sql.strip().rstrip(";"), read="bigquery")
+    except TokenError:
+        return sql.casefold().split()
+    return [token.text if token.token_type == TokenType.STRING else token.text.casefold() for token in tokens]

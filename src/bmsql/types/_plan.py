@@ -145,7 +145,8 @@ class Plan(Frozen):
     `answerable=False` with a `problem` is an abstention; `clarification` asks back. `select` is
     empty for a bare count. `combine="union"` asks the same of each source; `"join"` follows
     `joins` from the first source. `limit_per` keeps the first `limit` rows (one by default) of each
-    value of a column; in a union, `limit_per="source"` those of each source.
+    value of a column; in a union, `limit_per="source"` those of each source. `complete=False`: the
+    plan cannot say all of the question, and its query is written as text.
     """
 
     intent: Intent = "list"
@@ -170,3 +171,4 @@ class Plan(Frozen):
     not_understood: tuple[str, ...] = ()
     notes: tuple[str, ...] = Field(default=(), description="what the answer must say")
     confidence: float = 1.0
+    complete: bool = True

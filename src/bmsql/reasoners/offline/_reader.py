@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from bmsql.conventions import RuleBook
 from bmsql.reasoners.offline._chunks import Chunk
 from bmsql.reasoners.offline._compose import Composer
 from bmsql.reasoners.offline._doubts import doubt
-from bmsql.reasoners.offline._families import Weighted, choose, joinable_families, weigh
+from bmsql.reasoners.offline._families import Fit, Weighted, choose, joinable_families, weigh
 from bmsql.reasoners.offline._named import searches_text
 from bmsql.reasoners.offline._question import Question, open_question
 from bmsql.reasoners.offline._refuse import refuse
 from bmsql.reasoners.offline._regions import band
+from bmsql.reasoners.offline._shape import shape_of
 from bmsql.reasoners.offline._tokens import clean
 from bmsql.reasoners.offline._vocabulary import Vocabulary
 from bmsql.semantic import SemanticModel
-from bmsql.types import Mention, Plan
+from bmsql.types import ConventionUse, Mention, Plan
 
 _TEXT_REACH = 4
 _LONGEST = 300
@@ -71,6 +72,28 @@ class Reader:
             if problem:
                 return _abstain(problem, mentions)
         return plan.model_copy(update={"mentions": mentions})
+
+    def conventions(self, question: str, tables: Mapping[str, str]) -> dict[str, tuple[ConventionUse, ...]]:
+        """By alias of the given tables, the conventions that the words of a question call for.
+
+        For plans made elsewhere: which tables are read is given, and not read out of the question.
+        """
+        opened = open_question(question, self.link(clean(question)), self.model, self.vocabulary)
+        if len(opened.lows) > _LONGEST:
+            return {}
+        opened.weighted = weigh(opened.chunked, self.model, self.rule_families, self.thresholds, self.tables)
+        families = tuple(dict.fromkeys(self.model.tables[table].family for table in tables.values()))
+        opened.fit = Fit(families, 0.0, ())
+        composer = Composer(opened, self.model, self.rules, self.tables)
+        main = families[0]
+        shape = shape_of(opened, main, self.model)
+        uses = {
+            family: tuple(
+                composer.part(family, family[0], self.model.tables_of(family), "", shape, linking=family != main).uses
+            )
+            for family in families
+        }
+        return {alias: uses[self.model.tables[table].family] for alias, table in tables.items()}
 
     def _in_trials(self, question: Question, item: Weighted) -> Weighted:
         """`phase 3 for Alzheimer's` is told only where a phase belongs to a disease."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from bmsql.conventions import RuleBook
 from bmsql.planning import compile_plan
 from bmsql.reasoners._base import Attempt, Evidence
 from bmsql.reasoners.offline._reader import LinkQuestion, Reader
 from bmsql.reasoners.offline._text import answer_text
 from bmsql.semantic import SemanticModel
-from bmsql.types import Catalog, Draft, Plan, Review
+from bmsql.types import Catalog, ConventionUse, Draft, Plan, Review
 
 
 class OfflineReasoner:
@@ -38,6 +40,10 @@ class OfflineReasoner:
     def plan(self, question: str, *, feedback: str = "") -> Plan:
         """The plan for a question; not answerable, with the problem, where it is not understood."""
         return self._reader.read(question)
+
+    def conventions(self, question: str, tables: Mapping[str, str]) -> dict[str, tuple[ConventionUse, ...]]:
+        """By alias of the given tables, the conventions that the words of a question call for."""
+        return self._reader.conventions(question, tables)
 
     def draft(self, question: str, plan: Plan) -> Draft:
         """The general query of the plan. Raises PlanError where it cannot be compiled."""

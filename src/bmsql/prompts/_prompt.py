@@ -1,0 +1,77 @@
+"""Prompt files: read once, rendered with exactly the values that they name."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+
+import yaml
+
+from bmsql.types import Frozen
+
+# `{{name}}`: braces alone are common in SQL and JSON.
+_PLACE = re.compile(r"\{\{(\w+)\}\}")
+
+
+class Prompt(Frozen):
+    """A prompt: what is the same for every question (`system`) and what is not (`user`).
+
+    hash: of both texts, 12 hexadecimal digits. purpose: what it is for, in a sentence.
+    """
+
+    name: str
+    version: int
+    purpose: str
+    system: str
+    user: str
+    hash: str
+
+    @property
+    def label(self) -> str:
+        """Name, version and hash, as the trace records them."""
+        return f"{self.name} v{self.version} {self.hash}"
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """The values that rendering needs."""
+        return frozenset(_PLACE.findall(self.system + self.user))
+
+    def render(self, values: Mapping[str, str]) -> tuple[str, str]:
+        """System and user text with the values in their places.
+
+        Raises KeyError for a value that is missing, or that the prompt does not name: both are
+        mistakes of the code that renders it. Values are not rendered again, whatever they hold.
+        """
+        given = set(values)
+        if given != self.variables:
+            missing, unknown = sorted(self.variables - given), sorted(given - self.variables)
+            raise KeyError(f"prompt '{self.name}': missing {missing}, unknown {unknown}")
+
+        def fill(text: str) -> str:
+            # A line that holds nothing but an empty value is left out.
+            lines = []
+            for line in text.strip().splitlines():
+                filled = _PLACE.sub(lambda match: values[match[1]], line)
+                if filled.strip() or not line.strip():
+                    lines.append(filled)
+            return "\n".join(lines)
+
+        return fill(self.system), fill(self.user)
+
+
+@cache
+def load_prompt(name: str) -> Prompt:
+    """The prompt of this name. Raises FileNotFoundError where there is none."""
+    text = (files("bmsql.prompts") / "texts" / f"{name}.yaml").read_text("utf-8")
+    data = yaml.safe_load(text)
+    digest = hashlib.sha256(f"{data['system']}\0{data['user']}".encode()).hexdigest()[:12]
+    return Prompt(name=name, hash=digest, **data)
+
+
+def prompt_names() -> tuple[str, ...]:
+    """The names of all prompts."""
+    folder = files("bmsql.prompts") / "texts"
+    return tuple(sorted(entry.name.removesuffix(".yaml") for entry in folder.iterdir() if entry.name.endswith(".yaml")))

@@ -1,0 +1,144 @@
+"""Tables, linked values and rules as the prompts show them: short, and the same for the same model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from bmsql.conventions import Rule, RuleBook
+from bmsql.semantic import SemanticModel, Table
+from bmsql.types import ConventionUse, Mention
+
+# A name this short says little by itself.
+_CRYPTIC = 5
+_MEANING = 60
+
+
+def table_names(tables: Iterable[str], prefix: str = "") -> str:
+    """Names in backticks, under the prefix of project and dataset where there is one."""
+    return ", ".join(f"`{prefix}{name}`" for name in tables)
+
+
+def schema_text(model: SemanticModel, tables: Sequence[str], *, full: bool) -> str:
+    """The tables by family: what a row is, which table is about what, columns, and what can be matched.
+
+    full: with types and the meaning of each column; otherwise names, with a meaning only where the
+    name is cryptic. Tables of one family with the same columns have them listed once.
+    """
+    blocks = []
+    families = dict.fromkeys(model.tables[name].family for name in tables)
+    for family in families:
+        spec = model.families[family]
+        lines = [f"[{family}] {spec.label}: a row is {spec.row or 'a ' + spec.label}"]
+        groups: dict[tuple[str, ...], list[str]] = {}
+        for name in tables:
+            if model.tables[name].family == family:
+                groups.setdefault(tuple(model.tables[name].columns), []).append(name)
+        for names in groups.values():
+            lines += [_titled(model, name) for name in names]
+            lines.append("  " + _columns(model, names[0], full))
+        if not full:
+            matched = [name for name, entity in model.entities.items() if family in entity.match]
+            if matched:
+                lines.append(f"  entities: {', '.join(matched)}")
+        blocks.append("\n".join(lines))
+    return "\n".join(blocks)
+
+
+def _titled(model: SemanticModel, name: str) -> str:
+    table = model.tables[name]
+    about = _about(model, table)
+    text = "; ".join(part for part in (about, table.description if not about else "") if part)
+    return f"`{name}`{' - ' + text if text else ''}"
+
+
+def _about(model: SemanticModel, table: Table) -> str:
+    told = [f"{entity} {value}" for entity, value in table.about.items()]
+    told += [f"{entity} {', '.join(values)} together" for entity, values in table.covers.items()]
+    return ", ".join(told)
+
+
+def _columns(model: SemanticModel, name: str, full: bool) -> str:
+    """The columns of a table, in one line."""
+    described = []
+    for column, spec in model.tables[name].columns.items():
+        meaning = model.meaning(name, column)[0]
+        if full:
+            described.append(f"{column} {spec.type}{f' ({_short(meaning, 2 * _MEANING)})' if meaning else ''}")
+        elif len(column) < _CRYPTIC and meaning:
+            described.append(f"{column} ({_short(meaning, _MEANING)})")
+        else:
+            described.append(column)
+    return ", ".join(described)
+
+
+def _short(text: str, limit: int) -> str:
+    """The first clause of a meaning, within `limit` characters."""
+    clause = text.split(";")[0].strip() if len(text) > limit else text
+    return clause if len(clause) <= limit else clause[: clause.rfind(" ", 0, limit)].rstrip(",(")
+
+
+def linked_text(mentions: Sequence[Mention], model: SemanticModel, families: Iterable[str] | None = None) -> str:
+    """What the question names and how it is stored, one mention after the other; "nothing" for none.
+
+    families: only their stored values; None shows those of all.
+    """
+    wanted = None if families is None else set(families)
+    told = [_linked(mention, model, wanted) for mention in mentions]
+    return " | ".join(told) if told else "nothing"
+
+
+def _linked(mention: Mention, model: SemanticModel, families: set[str] | None) -> str:
+    if mention.method == "unlinked":
+        near = f"; near: {', '.join(mention.alternatives[:3])}" if mention.alternatives else ""
+        return f'"{mention.text}": {mention.entity}, not in the data{near}'
+    stored: dict[tuple[str, ...], list[str]] = {}
+    for family, values in mention.stored.items():
+        if families is None or family in families:
+            stored.setdefault(values, []).append(family)
+    shown = [
+        f"{'/'.join(names)}: {', '.join(f'{value!r}' for value in values[:6]) or 'absent'}"
+        for values, names in stored.items()
+    ]
+    about = [
+        name
+        for name, table in model.tables.items()
+        if table.about.get(mention.entity) == mention.value and (families is None or table.family in families)
+    ]
+    shown += [f"table `{name}`" for name in about] if families is not None else []
+    note = f" ({mention.note})" if mention.note else ""
+    near = f"; or: {', '.join(mention.alternatives[:3])}" if mention.alternatives else ""
+    where = f" [{'; '.join(shown)}]" if shown else ""
+    return f'"{mention.text}": {mention.entity} {mention.value}{where}{note}{near}'
+
+
+def rules_text(rules: RuleBook, model: SemanticModel, families: Iterable[str]) -> str:
+    """The rules that a plan can name, each with its condition."""
+    wanted = set(families)
+    return "; ".join(
+        f"{rule.name} ({rule_condition(rule, model)})"
+        for rule in rules
+        if rule.kind in ("threshold", "direction", "approval") and wanted & set(rule.families)
+    )
+
+
+def rule_condition(rule: Rule, model: SemanticModel) -> str:
+    """A rule's condition, with the column's name where all tables agree on it."""
+    columns = {
+        table.column_by_role[rule.role] for table in model.tables.values() if rule.role in table.column_by_role
+    }
+    column = next(iter(columns)) if len(columns) == 1 else rule.role
+    value = rule.value
+    if isinstance(value, tuple):
+        return f"{column} between {value[0]:g} and {value[1]:g}"
+    shown = str(value).upper() if isinstance(value, bool) else f"{value:g}" if isinstance(value, int | float) else value
+    return f"{column} {rule.op} {shown}"
+
+
+def added_text(uses: Sequence[ConventionUse], rules: RuleBook, model: SemanticModel) -> str:
+    """The conditions that are put in by rule after the query is written, or an empty text."""
+    told = [
+        f"{'not ' if use.mode == 'complement' else ''}{rule_condition(rules[use.rule], model)}"
+        for use in uses
+        if use.rule in rules and use.mode in ("implied", "complement") and rules[use.rule].op
+    ]
+    return f"ADDED AFTERWARDS: {'; '.join(dict.fromkeys(told))}" if told else ""
