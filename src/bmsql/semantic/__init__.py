@@ -4,6 +4,7 @@ from bmsql.semantic._introspect import introspect_model
 from bmsql.semantic._load import load_semantic_model, parse_semantic_model
 from bmsql.semantic._schema import (
     Attribute,
+    Avoid,
     Case,
     Column,
     Condition,
@@ -23,6 +24,7 @@ from bmsql.semantic._schema import (
 
 __all__ = [
     "Attribute",
+    "Avoid",
     "Case",
     "Column",
     "Condition",

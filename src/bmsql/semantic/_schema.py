@@ -64,6 +64,16 @@ class Fact(Frozen):
     cases: tuple[Case, ...]
 
 
+class Avoid(Frozen):
+    """Words that say more than the rows of a family can, and what to say instead.
+
+    An answer may use them where it denies or doubts them, or where the rows themselves hold them.
+    """
+
+    words: tuple[str, ...]
+    instead: str
+
+
 class Wording(Frozen):
     """How answers word the rows of a family; all of it is optional, labels are used otherwise.
 
@@ -73,7 +83,7 @@ class Wording(Frozen):
     labels: by role, what it is called; filters: by entity or role (`role=value` for one value), how a
     condition is said, with the value in `{}`, as in "near {}";
     linked: by entity, how things are tied to the rows of this family, which stand in `{}`, as in
-    "targeted by {}"; facts: statements about one row.
+    "targeted by {}"; facts: statements about one row; avoid: words that answers must not use.
     """
 
     name: str = ""
@@ -84,6 +94,7 @@ class Wording(Frozen):
     filters: dict[str, str] = Field(default_factory=dict)
     linked: dict[str, str] = Field(default_factory=dict)
     facts: tuple[Fact, ...] = ()
+    avoid: tuple[Avoid, ...] = ()
 
 
 class Family(Frozen):
