@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from bmsql.agent import Agent
 
 Model = Annotated[
-    str | None, typer.Option(
+    str | None,
+    typer.Option(
         "--model",
         help='"offline" (the default), or a chat model as provider:name, such as openai:NAME. [BMSQL_MODEL]',
         show_default=False,

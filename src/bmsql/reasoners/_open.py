@@ -69,5 +69,10 @@ class ChatSettings:
 
 def knowledge_version(model: SemanticModel, rules: RuleBook, catalog: Catalog) -> str:
     """A hash of what a reply depends on beside its prompt: tables, rules and their meanings."""
-    parts = [model.model_dump_json(), catalog.model_dump_json(), rules.profile, *(rule.model_dump_json() for rule in rules)]
+    parts = [
+        model.model_dump_json(),
+        catalog.model_dump_json(),
+        rules.profile,
+        *(rule.model_dump_json() for rule in rules),
+    ]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]

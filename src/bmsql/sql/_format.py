@@ -6,7 +6,6 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import TokenError
 from sqlglot.generators.bigquery import BigQueryGenerator
-
 from sqlglot.tokens import TokenType
 
 from bmsql.sql._parse import parse

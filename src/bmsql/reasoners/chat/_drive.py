@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from bmsql.errors import BmsqlError

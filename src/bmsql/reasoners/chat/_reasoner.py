@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from bmsql.conventions import RuleBook
+from bmsql.fewshot import ExampleStore
 from bmsql.reasoners._base import Attempt, Evidence
 from bmsql.reasoners.chat._client import ChatClient
-from bmsql.reasoners.chat._drive import Thought, athink, think
+from bmsql.reasoners.chat._drive import athink, think
 from bmsql.reasoners.chat._options import ChatOptions
 from bmsql.reasoners.chat._steps import Steps
 from bmsql.reasoners.offline import OfflineReasoner

@@ -73,7 +73,7 @@ def _columns(model: SemanticModel, name: str, full: bool) -> str:
 
 def _short(text: str, limit: int) -> str:
     """The first clause of a meaning, within `limit` characters."""
-    clause = text.split(";")[0].strip() if len(text) > limit else text
+    clause = text.split(";", maxsplit=1)[0].strip() if len(text) > limit else text
     return clause if len(clause) <= limit else clause[: clause.rfind(" ", 0, limit)].rstrip(",(")
 
 
@@ -123,9 +123,7 @@ def rules_text(rules: RuleBook, model: SemanticModel, families: Iterable[str]) -
 
 def rule_condition(rule: Rule, model: SemanticModel) -> str:
     """A rule's condition, with the column's name where all tables agree on it."""
-    columns = {
-        table.column_by_role[rule.role] for table in model.tables.values() if rule.role in table.column_by_role
-    }
+    columns = {table.column_by_role[rule.role] for table in model.tables.values() if rule.role in table.column_by_role}
     column = next(iter(columns)) if len(columns) == 1 else rule.role
     value = rule.value
     if isinstance(value, tuple):

@@ -104,7 +104,9 @@ class Shown:
             ],
             "group_by": named(plan.group_by),
             "function": plan.aggregate.function if plan.aggregate else "",
-            "of": item(plan.aggregate.column, plan.aggregate.source) if plan.aggregate and plan.aggregate.column else "",
+            "of": item(plan.aggregate.column, plan.aggregate.source)
+            if plan.aggregate and plan.aggregate.column
+            else "",
             "having": [f"{plan.aggregate.alias} {one.op} {one.values[0]}" for one in plan.having if plan.aggregate],
             "order_by": [f"{item(one.column, one.source)}{' desc' if one.descending else ''}" for one in plan.order],
             "limit": plan.limit or 0,
@@ -126,7 +128,9 @@ class Shown:
                 continue
         tables = tables or [source.table for source in reading.sources] or list(self._likely(reading)[:_MOST_TABLES])
         return Plan(
-            sources=tuple(Source(alias=f"t{number}", table=table) for number, table in enumerate(dict.fromkeys(tables), 1)),
+            sources=tuple(
+                Source(alias=f"t{number}", table=table) for number, table in enumerate(dict.fromkeys(tables), 1)
+            ),
             combine="single" if len(tables) == 1 else "union",
             mentions=mentions,
             conventions=tuple(use.model_copy(update={"source": ""}) for use in reading.conventions),

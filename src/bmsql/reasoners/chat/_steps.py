@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bmsql.conventions import RuleBook
-from bmsql.errors import ModelOutputError, ModelRefusedError, PlanError, ReasonerError
+from bmsql.errors import PlanError, ReasonerError
 from bmsql.fewshot import ExampleStore
 from bmsql.planning import compile_plan
 from bmsql.prompts import load_prompt
@@ -69,9 +69,7 @@ class Steps:
         if reply.use_reading and self.options.reading and reading.answerable:
             return reading
         try:
-            return self.maker.make(
-                reply, question, mentions, lambda tables: self.offline.conventions(question, tables)
-            )
+            return self.maker.make(reply, question, mentions, lambda tables: self.offline.conventions(question, tables))
         except PlanError as error:
             current_step().detail["plan"] = str(error)
             return self.shown.unplanned(reading, mentions, reply.tables, self.maker)
@@ -197,7 +195,9 @@ class Steps:
             except ReasonerError as error:
                 return self._without_model(evidence, f"the model gave none: {error.message}")
             text = " ".join(reply.value.split())
-            findings = check_text(text, evidence, names=self.link, model=self.model) if self.options.check_answers else ()
+            findings = (
+                check_text(text, evidence, names=self.link, model=self.model) if self.options.check_answers else ()
+            )
             if not findings:
                 return text
             said = "; ".join(str(finding) for finding in findings[:6])

@@ -127,7 +127,9 @@ class _Making:
         name = text.strip() if self._has_role(text.strip()) else parts[-1]
         holding = [source for source in sources if self._has(source, name)]
         if not holding:
-            known = [column for source in sources for column in (*self.model.tables[source].columns, *self._own(source))]
+            known = [
+                column for source in sources for column in (*self.model.tables[source].columns, *self._own(source))
+            ]
             name = _nearest(name, known, "column")
             holding = [source for source in sources if self._has(source, name)]
         name = self._shown(holding[0], name)
@@ -166,7 +168,11 @@ class _Making:
         if name in self.model.entities:
             recipe = self.model.entities[name].match.get(self.model.tables[table].family)
             shown = recipe.shown if recipe else ""
-            return shown if self.model.column(table, shown) and not self.reply.group_by and not self.reply.distinct else name
+            return (
+                shown
+                if self.model.column(table, shown) and not self.reply.group_by and not self.reply.distinct
+                else name
+            )
         return self.model.role_of(table, name) or name
 
     # -- outputs ------------------------------------------------------------------------------
@@ -257,7 +263,9 @@ class _Making:
             recipe = self.model.entities[entity].match.get(family)
             if recipe is None:
                 raise PlanError(f"'{entity}' is not matched in {table}.")
-            values = tuple(dict.fromkeys(v for text in reply.values for v in self._stored(text, entity, family, recipe)))
+            values = tuple(
+                dict.fromkeys(v for text in reply.values for v in self._stored(text, entity, family, recipe))
+            )
             return Filter(
                 target=entity,
                 op="match",
@@ -422,7 +430,9 @@ def _nearest(name: str, known: Sequence[str], kind: str) -> str:
 
 
 def _numbers(question: str) -> list[str]:
-    return re.findall(r"\d+(?:[.,]\d+)*(?:e-?\d+)?", question.lower().replace("×10", "e").replace("x10", "e").replace("^", ""))
+    return re.findall(
+        r"\d+(?:[.,]\d+)*(?:e-?\d+)?", question.lower().replace("×10", "e").replace("x10", "e").replace("^", "")
+    )
 
 
 def _same_number(one: str, other: str) -> bool:
