@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+# Brackets without an end that are tried to begin at; each looks through the rest of the text.
+_UNCLOSED = 20
 _FENCE = re.compile(r"```[ \t]*(?:json5?|javascript|js|python)?[ \t]*\r?\n(.*?)(?:```|\Z)", re.DOTALL | re.IGNORECASE)
 # What a reasoning model thinks aloud before it answers.
 _THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
@@ -44,10 +46,11 @@ def _pieces(text: str) -> Iterator[str]:
 
 def _balanced(text: str, opening: str, closing: str) -> Iterator[str]:
     """Each outermost bracketed piece; brackets inside of strings do not count."""
-    start = text.find(opening)
-    while start >= 0:
+    start, unclosed = text.find(opening), 0
+    while start >= 0 and unclosed < _UNCLOSED:
         end = _closing(text, start, opening, closing)
         if end is None:
+            unclosed += 1
             start = text.find(opening, start + 1)
             continue
         yield text[start : end + 1]

@@ -127,6 +127,8 @@ def read_fault(error: Exception) -> Fault:
     status = next((found for link in chain if (found := _status(link)) is not None), None)
     text = _text(error)
     kind = _kind(chain, status, text)
+    if kind is Kind.TIMEOUT and not str(error):
+        text = "no reply in time"
     return Fault(
         kind,
         text,
@@ -147,6 +149,9 @@ def _kind(chain: list[BaseException], status: int | None, text: str) -> Kind:
         for pattern, kind in _BY_NAME:
             if pattern.search(names):
                 return kind
+    # A pooled connection of an event loop that is gone; a new one can be made.
+    if any(isinstance(link, RuntimeError) and "loop" in str(link) for link in chain):
+        return Kind.CONNECTION
     for link in chain:
         for classes, kind in _BY_BUILTIN:
             if isinstance(link, classes):

@@ -83,7 +83,6 @@ def ask(
         call = course.call
         message = yield call
         if isinstance(message, WayUnsupported):
-            memory.drop_way(call.way)
             course.call = _in_way(call, request, _next_way(call.way, request, memory))
             continue
         if isinstance(message, FaultError):

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 from tenacity import AsyncRetrying, Retrying
 
 from bmsql.errors import BmsqlError, QueryCancelledError
-from bmsql.reasoners.chat._adapt import Adapted
+from bmsql.reasoners.chat._adapt import Adapted, is_gemini, is_openai
 from bmsql.reasoners.chat._faults import Fault, FaultError, Kind, read_fault
 from bmsql.reasoners.chat._memory import ModelMemory
 from bmsql.reasoners.chat._messages import Message, Reply, Request, Way
-from bmsql.reasoners.chat._policy import Call, ask
+from bmsql.reasoners.chat._policy import Call, ask, finish_reason
 from bmsql.reasoners.chat._retry import Limits, to_error
 from bmsql.reasoners.chat._structured import WayUnsupported, call_arguments
 from bmsql.reasoners.chat._usage import Tally
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 # A look into the cache: it waits for a file.
 Lookup: TypeAlias = Callable[[], object]
+# Schemas and ways whose arguments are kept; more are only met where schemas are made per question.
+_KEPT = 256
 # Seconds between two looks at whether the caller has cancelled.
 _LOOK = 0.05
 
@@ -64,6 +66,8 @@ class Core:
                     found = call_arguments(self.adapted.model, call.schema, call.way)
                 except WayUnsupported as e:
                     found = e
+                if len(self.arguments) >= _KEPT:
+                    self.arguments.clear()
                 self.arguments[key] = found
             if isinstance(found, WayUnsupported):
                 raise found
@@ -93,6 +97,8 @@ class Run:
         """What there is to do: calls of the model, and looking into the cache; is sent what came of it."""
         cache, core = self.core.cache, self.core
         if cache is not None and (known := (yield partial(cache.get, core.identity, self.request))) is not None:
+            if self.on_text is not None and known.text:
+                self.on_text(known.text)
             return known  # type: ignore[no-any-return]
         try:
             reply = yield from ask(
@@ -115,7 +121,9 @@ class Run:
         """The caller's, with the name under which traces show the step."""
         from langchain_core.runnables.config import merge_configs
 
-        return merge_configs(self._config, {"run_name": f"bmsql.{self.request.step}", "tags": ["bmsql"]})
+        step = self.request.step
+        ours: RunnableConfig = {"run_name": f"bmsql.{step}", "tags": ["bmsql"], "metadata": {"bmsql_step": step}}
+        return merge_configs(self._config, ours)
 
     # Synchronous.
 
@@ -161,7 +169,7 @@ class Run:
             stop.set()
         if error is not None:
             _raise(error)
-        return _whole(message)
+        return _whole(message, model, call)
 
     def _await(self, done: queue.SimpleQueue[Any], end: float) -> Any:
         while True:
@@ -210,7 +218,7 @@ class Run:
                 message = await (work if self.cancel is None else self._watched(work))
         except Exception as e:  # noqa: BLE001 - every provider raises its own
             _raise(e)
-        return _whole(message)
+        return _whole(message, model, call)
 
     async def _acall(self, call: Call, model: Any, messages: Any, arguments: Any) -> Any:
         if not call.stream:
@@ -229,7 +237,10 @@ class Run:
                 self.check()
             return task.result()
         finally:
-            task.cancel()
+            if not task.done():
+                task.cancel()
+                # Until its connection is closed.
+                await asyncio.wait({task}, timeout=1)
 
     def _grow(self, whole: Any, chunk: Any) -> Any:
         whole = chunk if whole is None else whole + chunk
@@ -245,11 +256,15 @@ def _raise(error: BaseException) -> NoReturn:
     raise FaultError(read_fault(error)) from error
 
 
-def _whole(message: Any) -> AIMessage:
+def _whole(message: Any, model: BaseChatModel, call: Call) -> AIMessage:
+    """The message, where it came whole. Raises FaultError."""
     from langchain_core.messages import AIMessage
 
     if not isinstance(message, AIMessage):
         raise FaultError(Fault(Kind.MALFORMED, "the stream held no message"))
+    # A stream that just ends looks like a reply; these two always say why they end.
+    if call.stream and message.text and not finish_reason(message) and (is_openai(model) or is_gemini(model)):
+        raise FaultError(Fault(Kind.CONNECTION, "the stream ended early"))
     return message
 
 
