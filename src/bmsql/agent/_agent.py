@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from bmsql.agent._check import CheckReport, check_sql
 from bmsql.agent._events import StreamEvent, events_of
 from bmsql.agent._open import open_parts
-from bmsql.agent._question import checked_question
+from bmsql.agent._question import checked_question, checked_sql
 from bmsql.agent._settings import read_settings
 from bmsql.errors import ConfigurationError, InvalidSqlError, QuestionError
 from bmsql.graph import Dependencies, GraphContext
-from bmsql.types import Answer, Limits, Plan, ValidatedQuery
+from bmsql.types import Answer, Limits, Plan, Rejected
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
@@ -246,9 +246,9 @@ class Agent:
                 remedy='Make the agent with a chat model and examples="my_examples.yaml".',
             )
         asked = checked_question(question)
-        verdict = self._deps.validate(sql) if isinstance(sql, str) else None
-        if not isinstance(verdict, ValidatedQuery):
-            why = verdict.problems[0].message if verdict else f"SQL is a text, not {type(sql).__name__}."
+        verdict = self._deps.validate(checked_sql(sql))
+        if isinstance(verdict, Rejected):
+            why = verdict.problems[0].message
             raise InvalidSqlError(f"the example would not run: {why}", remedy="Correct the SQL; `check` says how.")
         store.add(asked, verdict.sql)
 
@@ -263,14 +263,13 @@ class Agent:
 
         conventions: without a question, what holds for every query (evidence key, limit). Nothing is run.
         """
-        if not isinstance(sql, str):
-            raise InvalidSqlError(f"SQL is a text, not {type(sql).__name__}.", remedy="Give the query as a string.")
+        checked = checked_sql(sql)
         if not isinstance(question, str):
             raise QuestionError(
                 f"A question is a text, not {type(question).__name__}.", remedy="Give a string, or leave it out."
             )
         plan = self.plan(question) if question.strip() else Plan() if conventions else None
-        return check_sql(sql, plan, self._deps)
+        return check_sql(checked, plan, self._deps)
 
     def as_tool(self, name: str = "ask_bmsql", description: str | None = None) -> StructuredTool:
         """The agent as a LangChain tool: text for the model, `Answer.to_dict()` as the artifact."""

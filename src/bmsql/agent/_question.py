@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bmsql.errors import QuestionError
+from bmsql.errors import InvalidSqlError, QuestionError
 
 MAX_CHARACTERS = 4000
 
@@ -29,3 +29,10 @@ def checked_question(question: object) -> str:
     except UnicodeEncodeError as error:
         raise QuestionError("The question holds bytes that are no UTF-8 text.", remedy="Send it in UTF-8.") from error
     return text
+
+
+def checked_sql(sql: object) -> str:
+    """The SQL as given. Raises InvalidSqlError for what is no text."""
+    if not isinstance(sql, str):
+        raise InvalidSqlError(f"SQL is a text, not {type(sql).__name__}.", remedy="Give the query as a string.")
+    return sql

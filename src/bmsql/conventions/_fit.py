@@ -18,10 +18,14 @@ from sqlglot import exp
 
 from bmsql.conventions._fit_conditions import fit_conditions
 from bmsql.conventions._fit_counts import fit_counts
+from bmsql.conventions._fit_matches import fit_matches
 from bmsql.conventions._fit_order import fit_order
 from bmsql.conventions._fit_tables import fit_tables
 from bmsql.semantic import SemanticModel
 from bmsql.types import Fix, Plan, Problem
+
+_NAMES = (fit_tables, fit_matches, fit_conditions)
+_SHAPE = (fit_counts, fit_order)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +51,8 @@ def fit_to_plan(tree: exp.Query, plan: Plan, model: SemanticModel) -> Fitted:
         return Fitted(tree)
     copied = tree.copy()
     fixes: list[Fix] = []
-    steps = (fit_tables, fit_conditions, fit_counts, fit_order) if plan.complete else (fit_tables, fit_conditions)
-    for step in steps:
+    # What an incomplete plan does not say is the draft's own.
+    for step in (*_NAMES, *_SHAPE) if plan.complete else _NAMES:
         made, problems = step(copied, plan, model)
         if problems:
             return Fitted(tree, (), tuple(problems))

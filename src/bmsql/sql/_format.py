@@ -6,7 +6,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import TokenError
 from sqlglot.generators.bigquery import BigQueryGenerator
-from sqlglot.tokens import TokenType
+from sqlglot.tokenizer_core import TokenType
 
 from bmsql.sql._parse import parse
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from bmsql.types import Intent
 
@@ -17,6 +19,16 @@ PlanOperator = Literal[
 class _Reply(BaseModel):
     # Small models add fields of their own; what is not asked for is not read.
     model_config = ConfigDict(extra="ignore")
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """The bare schema: titles, docstrings and defaults cost tokens, and the prompt explains the fields."""
+        made = handler(schema)
+        bare = handler.resolve_ref_schema(made)
+        for spec in (bare, *bare.get("properties", {}).values()):
+            for name in ("title", "description", "default"):
+                spec.pop(name, None)
+        return made
 
 
 class JoinReply(_Reply):

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from bmsql.conventions import Rule, RuleBook
+from bmsql.planning import match_condition
 from bmsql.semantic import SemanticModel, Table
 from bmsql.types import ConventionUse, Mention
 
 # A name this short says little by itself.
 _CRYPTIC = 5
-_MEANING = 60
+_MEANING = 40
+# Stored values that a mention shows; a tissue may stand for dozens.
+_VALUES = 6
 
 
 def table_names(tables: Iterable[str], prefix: str = "") -> str:
@@ -24,7 +27,7 @@ def schema_text(model: SemanticModel, tables: Sequence[str], *, full: bool) -> s
     full: with types and the meaning of each column; otherwise names, with a meaning only where the
     name is cryptic. Tables of one family with the same columns have them listed once.
     """
-    blocks = []
+    blocks = [f"{model.evidence_key} STRING is the evidence key of every table."] if model.evidence_key else []
     families = dict.fromkeys(model.tables[name].family for name in tables)
     for family in families:
         spec = model.families[family]
@@ -61,9 +64,12 @@ def _columns(model: SemanticModel, name: str, full: bool) -> str:
     """The columns of a table, in one line."""
     described = []
     for column, spec in model.tables[name].columns.items():
+        if column == model.evidence_key:
+            # Said once for all tables.
+            continue
         meaning = model.meaning(name, column)[0]
         if full:
-            described.append(f"{column} {spec.type}{f' ({_short(meaning, 2 * _MEANING)})' if meaning else ''}")
+            described.append(f"{column} {spec.type}{f' ({_short(meaning, 3 * _MEANING)})' if meaning else ''}")
         elif len(column) < _CRYPTIC and meaning:
             described.append(f"{column} ({_short(meaning, _MEANING)})")
         else:
@@ -77,38 +83,51 @@ def _short(text: str, limit: int) -> str:
     return clause if len(clause) <= limit else clause[: clause.rfind(" ", 0, limit)].rstrip(",(")
 
 
-def linked_text(mentions: Sequence[Mention], model: SemanticModel, families: Iterable[str] | None = None) -> str:
-    """What the question names and how it is stored, one mention after the other; "nothing" for none.
-
-    families: only their stored values; None shows those of all.
-    """
-    wanted = None if families is None else set(families)
-    told = [_linked(mention, model, wanted) for mention in mentions]
-    return " | ".join(told) if told else "nothing"
+def linked_text(mentions: Sequence[Mention]) -> str:
+    """What the question names and how it is stored, one mention after the other; "nothing" for none."""
+    return " | ".join(_linked(mention) for mention in mentions) or "nothing"
 
 
-def _linked(mention: Mention, model: SemanticModel, families: set[str] | None) -> str:
+def _linked(mention: Mention) -> str:
     if mention.method == "unlinked":
-        near = f"; near: {', '.join(mention.alternatives[:3])}" if mention.alternatives else ""
-        return f'"{mention.text}": {mention.entity}, not in the data{near}'
+        return f'"{mention.text}": {mention.entity}, not in the data{_near(mention, "near")}'
     stored: dict[tuple[str, ...], list[str]] = {}
     for family, values in mention.stored.items():
-        if families is None or family in families:
-            stored.setdefault(values, []).append(family)
+        stored.setdefault(values, []).append(family)
     shown = [
-        f"{'/'.join(names)}: {', '.join(f'{value!r}' for value in values[:6]) or 'absent'}"
+        f"{'/'.join(names)}: {', '.join(f'{value!r}' for value in values[:_VALUES]) or 'absent'}"
         for values, names in stored.items()
     ]
-    about = [
-        name
-        for name, table in model.tables.items()
-        if table.about.get(mention.entity) == mention.value and (families is None or table.family in families)
-    ]
-    shown += [f"table `{name}`" for name in about] if families is not None else []
-    note = f" ({mention.note})" if mention.note else ""
-    near = f"; or: {', '.join(mention.alternatives[:3])}" if mention.alternatives else ""
     where = f" [{'; '.join(shown)}]" if shown else ""
-    return f'"{mention.text}": {mention.entity} {mention.value}{where}{note}{near}'
+    note = f" ({mention.note})" if mention.note else ""
+    return f'"{mention.text}": {mention.entity} {mention.value}{where}{note}{_near(mention, "or")}'
+
+
+def matched_text(mentions: Sequence[Mention], model: SemanticModel, tables: Sequence[str]) -> str:
+    """What the question names, and the condition that matches it in each of these tables."""
+    told = []
+    for mention in mentions:
+        if mention.method == "unlinked":
+            told.append(_linked(mention))
+            continue
+        conditions: dict[str, list[str]] = {}
+        for name in tables:
+            family = model.tables[name].family
+            values = mention.stored.get(family, (mention.value,))
+            if model.tables[name].about.get(mention.entity) == mention.value:
+                conditions.setdefault("all its rows", []).append(name)
+            elif family in model.entities[mention.entity].match and model.entities[mention.entity].kind != "region":
+                tree = match_condition(model, name, mention.entity, values or (mention.value,))
+                conditions.setdefault(tree.sql("bigquery"), []).append(name)
+        several = len(tables) > 1
+        shown = [sql + (" in " + ", ".join(names) if several else "") for sql, names in conditions.items()]
+        where = "; ".join(shown) or "not in these tables"
+        told.append(f'"{mention.text}": {mention.entity} {mention.value}; {where}')
+    return "\n".join(told) or "nothing"
+
+
+def _near(mention: Mention, word: str) -> str:
+    return f"; {word}: {', '.join(mention.alternatives[:3])}" if mention.alternatives else ""
 
 
 def rules_text(rules: RuleBook, model: SemanticModel, families: Iterable[str]) -> str:

@@ -11,7 +11,7 @@ from bmsql.conventions import RuleBook
 from bmsql.errors import PlanError
 from bmsql.reasoners._base import Attempt, Evidence
 from bmsql.reasoners.chat._options import ChatOptions
-from bmsql.reasoners.chat._schema_text import added_text, linked_text, rules_text, schema_text
+from bmsql.reasoners.chat._schema_text import added_text, linked_text, matched_text, rules_text, schema_text
 from bmsql.reasoners.chat._to_plan import PlanMaker
 from bmsql.reasoners.chat._usage import estimate_tokens
 from bmsql.semantic import SemanticModel
@@ -78,6 +78,8 @@ class Shown:
             table = table_of.get(source, plan.sources[0].table)
             name = self.model.column(table, column) or column.rpartition(".")[2]
             return f"{table}.{name}" if source and len(table_of) > 1 else name
+
+        computed = plan.aggregate
 
         def named(items: Sequence[SelectItem]) -> list[str]:
             return [item(one.column, one.source) for one in items if one.column]
@@ -156,13 +158,13 @@ class Shown:
         return f"PLAN SO FAR: {json.dumps(self._reply_terms(plan), ensure_ascii=False, separators=(',', ':'))}"
 
     def linked(self, mentions: Sequence[Mention], plan: Plan | None = None) -> str:
-        """What the question names and how it is stored; of the plan's families only, where there is one."""
+        """What the question names and how it is stored; with a plan, how its tables match it."""
         if not self.options.linking:
             return "not looked up"
-        families = None
-        if plan is not None and plan.sources:
-            families = {self.model.tables[s.table].family for s in plan.sources if s.table in self.model.tables}
-        return linked_text(mentions, self.model, families)
+        if plan is None or not plan.sources:
+            return linked_text(mentions)
+        tables = dict.fromkeys(source.table for source in plan.sources if source.table in self.model.tables)
+        return matched_text(mentions, self.model, tuple(tables))
 
     # -- repair and answer --------------------------------------------------------------------
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from rapidfuzz import fuzz, process
+from rapidfuzz import fuzz
 
 from bmsql.conventions import Rule, RuleBook
 from bmsql.errors import PlanError
 from bmsql.reasoners.chat._replies import ConventionReply, FilterReply, PlanReply
-from bmsql.semantic import Recipe, SemanticModel
+from bmsql.semantic import SemanticModel
 from bmsql.types import (
     Aggregate,
     Clarification,
@@ -260,16 +260,13 @@ class _Making:
             entity = self._matched_in(table, name, reply.values)
         if entity:
             family = self.model.tables[table].family
-            recipe = self.model.entities[entity].match.get(family)
-            if recipe is None:
+            if family not in self.model.entities[entity].match:
                 raise PlanError(f"'{entity}' is not matched in {table}.")
-            values = tuple(
-                dict.fromkeys(v for text in reply.values for v in self._stored(text, entity, family, recipe))
-            )
+            stored = [value for text in reply.values for value in self._stored(text, entity, family)]
             return Filter(
                 target=entity,
                 op="match",
-                values=values,
+                values=tuple(dict.fromkeys(stored)),
                 source=source,
                 negated=reply.negated or reply.op == "!=",
                 any_of=max(0, reply.either),
@@ -278,7 +275,9 @@ class _Making:
         if self._is_implied(name, reply):
             return None
         op = "=" if reply.op == "match" else reply.op
-        values = () if op in ("null", "not_null") else tuple(self._value(text, table, name) for text in reply.values)
+        values: tuple[Scalar, ...] = (
+            () if op in ("null", "not_null") else tuple(self._value(text, table, name) for text in reply.values)
+        )
         if op not in ("null", "not_null") and not values:
             raise PlanError(f"the filter on '{on}' has no value.")
         return Filter(
@@ -314,7 +313,7 @@ class _Making:
                 return mention
         return None
 
-    def _stored(self, text: str, entity: str, family: str, recipe: Recipe) -> tuple[str, ...]:
+    def _stored(self, text: str, entity: str, family: str) -> tuple[str, ...]:
         """The stored values of a linked name; a name that was not linked stands for itself."""
         mention = self._mention(text, entity)
         if mention is not None and mention.method != "unlinked":
@@ -419,20 +418,20 @@ def _aliases(tables: Sequence[str], model: SemanticModel) -> dict[str, str]:
 
 def _nearest(name: str, known: Sequence[str], kind: str) -> str:
     """The known name that `name` is, but for case and small slips. Raises PlanError where there is none."""
+    low = name.lower()
     for one in known:
-        if one.lower() == name.lower():
+        if one.lower() == low:
             return one
-    found = process.extractOne(name.lower(), {one: one.lower() for one in known}, scorer=fuzz.ratio)
-    if found is None or found[1] < _LIKENESS:
-        near = f" The nearest is {found[2]}." if found else ""
-        raise PlanError(f"there is no {kind} '{name}'.{near}")
-    return found[2]
+    likeness, best = max(((fuzz.ratio(low, one.lower()), one) for one in known), default=(0.0, ""))
+    if likeness < _LIKENESS:
+        raise PlanError(f"there is no {kind} '{name}'.{f' The nearest is {best}.' if best else ''}")
+    return best
 
 
 def _numbers(question: str) -> list[str]:
-    return re.findall(
-        r"\d+(?:[.,]\d+)*(?:e-?\d+)?", question.lower().replace("×10", "e").replace("x10", "e").replace("^", "")
-    )
+    """The numbers of a question as Python writes them: `5 x 10^-8` is `5e-8`."""
+    text = re.sub(r"\s*[x×*]\s*10\s*\^?\s*(?=[-−]?\d)", "e", question.lower()).replace("−", "-")
+    return re.findall(r"\d+(?:[.,]\d+)*(?:e-?\d+)?", text)
 
 
 def _same_number(one: str, other: str) -> bool:
