@@ -16,6 +16,7 @@ from bmsql.reasoners.chat._messages import Message, Reply, Request, Way
 from bmsql.reasoners.chat._open import open_chat_model
 from bmsql.reasoners.chat._options import ChatOptions
 from bmsql.reasoners.chat._reasoner import ChatReasoner
+from bmsql.reasoners.chat._rows import render_result, render_rows
 from bmsql.reasoners.chat._summary import plain_summary
 from bmsql.reasoners.chat._usage import estimate_tokens
 
@@ -37,4 +38,6 @@ __all__ = [
     "forget_models",
     "open_chat_model",
     "plain_summary",
+    "render_result",
+    "render_rows",
 ]

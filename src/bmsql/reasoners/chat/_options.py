@@ -24,7 +24,7 @@ class ChatOptions(Frozen):
     examples: int = Field(default=2, ge=0, le=20)
     hold_out: bool = False
     check_answers: bool = True
-    row_tokens: int = Field(default=400, ge=50)
+    row_tokens: int = Field(default=400, ge=100)
     schema_tokens: int = Field(default=1500, ge=200)
     temperature: float | None = Field(default=None, ge=0, le=2)
     max_tokens: int | None = Field(default=None, gt=0)

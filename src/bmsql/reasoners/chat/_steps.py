@@ -18,7 +18,7 @@ from bmsql.reasoners.chat._messages import Message, Request
 from bmsql.reasoners.chat._noticed import noticed
 from bmsql.reasoners.chat._options import ChatOptions
 from bmsql.reasoners.chat._replies import ChoiceReply, PlanReply, ReviewReply
-from bmsql.reasoners.chat._rows import render_rows
+from bmsql.reasoners.chat._rows import LEAST_TOKENS, render_result, render_rows
 from bmsql.reasoners.chat._shown import Shown
 from bmsql.reasoners.chat._summary import plain_summary
 from bmsql.reasoners.chat._to_plan import PlanMaker
@@ -95,7 +95,7 @@ class Steps:
         self, question: str, plan: Plan, drafts: Sequence[Draft], results: Sequence[QueryResult | None]
     ) -> Thought[Draft]:
         """The model's choice among drafts whose results differ; the first where it makes none."""
-        budget = self.options.row_tokens // max(1, len(drafts))
+        budget = max(LEAST_TOKENS, self.options.row_tokens // len(drafts))
         told = [
             f"{number}. {draft.sql}\n{self._rows(result, plan, budget)}"
             for number, (draft, result) in enumerate(zip(drafts, results, strict=True), 1)
@@ -103,6 +103,9 @@ class Steps:
         values = {"question": question, "candidates": "\n".join(told)}
         reply: ChoiceReply = (yield self._ask("choose", values, schema=ChoiceReply)).value
         return drafts[reply.number - 1] if 1 <= reply.number <= len(drafts) else drafts[0]
+
+    def _rows(self, result: QueryResult | None, plan: Plan, tokens: int) -> str:
+        return "It could not be run." if result is None else render_result(result, plan, self.model, tokens=tokens)
 
     def _compiled(self, plan: Plan) -> Draft | None:
         if not plan.complete:
@@ -210,14 +213,7 @@ class Steps:
         return plain_summary(evidence, self.model, self.rules)
 
     def _rows_of(self, evidence: Evidence) -> str:
-        if evidence.hidden:
-            return "The rows are kept from you; state how many there are."
-        return self._rows(evidence.result, evidence.plan, self.options.row_tokens, evidence.total)
-
-    def _rows(self, result: QueryResult | None, plan: Plan, tokens: int, total: int | None = None) -> str:
-        if result is None:
-            return "It could not be run."
-        return render_rows(result, plan, self.model, tokens=tokens, total=total)
+        return render_rows(evidence, self.model, tokens=self.options.row_tokens)
 
     # -- asking -------------------------------------------------------------------------------
 
