@@ -6,6 +6,7 @@ from bmsql.conventions._catalogue import catalogue
 from bmsql.conventions._fit import Fitted, fit_to_plan
 from bmsql.conventions._ladder import Ladder, Step
 from bmsql.conventions._load import load_rules
+from bmsql.conventions._place import number_text
 from bmsql.conventions._schema import PROFILES, Comparison, Mistaken, NotRecorded, Rule, RuleFile, RuleWording, Trigger
 
 __all__ = [
@@ -25,4 +26,5 @@ __all__ = [
     "catalogue",
     "fit_to_plan",
     "load_rules",
+    "number_text",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from bmsql.conventions import Rule, RuleBook
+from bmsql.conventions import Rule, RuleBook, number_text
 from bmsql.planning import match_condition
 from bmsql.semantic import SemanticModel, Table
 from bmsql.types import ConventionUse, Mention
@@ -146,9 +146,10 @@ def rule_condition(rule: Rule, model: SemanticModel) -> str:
     column = next(iter(columns)) if len(columns) == 1 else rule.role
     value = rule.value
     if isinstance(value, tuple):
-        return f"{column} between {value[0]:g} and {value[1]:g}"
-    shown = str(value).upper() if isinstance(value, bool) else f"{value:g}" if isinstance(value, int | float) else value
-    return f"{column} {rule.op} {shown}"
+        return f"{column} between {number_text(value[0])} and {number_text(value[1])}"
+    if isinstance(value, bool | str):
+        return f"{column} {rule.op} {str(value).upper() if isinstance(value, bool) else value}"
+    return f"{column} {rule.op} {number_text(value)}"
 
 
 def added_text(uses: Sequence[ConventionUse], rules: RuleBook, model: SemanticModel) -> str:
