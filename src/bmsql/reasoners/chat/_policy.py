@@ -218,6 +218,8 @@ def _corrected(
 ) -> Call:
     """The call that tells the model what is wrong with its reply, once."""
     call, schema, text = course.call, request.schema, raw_text(message)
+    if not text.strip():
+        return _again(course, name)
     if schema is None or course.corrected:
         why = "is no JSON object" if isinstance(error, NoJson) else f"does not match: {_first_problem(error)}"
         raise ModelOutputError(
@@ -226,8 +228,6 @@ def _corrected(
             output=text,
             remedy="Use a model that supports structured output.",
         ) from error
-    if not text.strip():
-        return _again(course, name)
     course.corrected = True
     way = call.way
     if isinstance(error, NoJson) and way is not Way.TEXT:

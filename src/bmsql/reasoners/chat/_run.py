@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 from tenacity import AsyncRetrying, Retrying
 
 from bmsql.errors import BmsqlError, QueryCancelledError
-from bmsql.reasoners.chat._adapt import Adapted, is_gemini, is_openai
+from bmsql.reasoners.chat._adapt import Adapted
 from bmsql.reasoners.chat._faults import Fault, FaultError, Kind, read_fault
 from bmsql.reasoners.chat._memory import ModelMemory
 from bmsql.reasoners.chat._messages import Message, Reply, Request, Way
 from bmsql.reasoners.chat._policy import Call, ask, finish_reason
+from bmsql.reasoners.chat._providers import is_gemini, is_openai
 from bmsql.reasoners.chat._retry import Limits, to_error
 from bmsql.reasoners.chat._structured import WayUnsupported, call_arguments
 from bmsql.reasoners.chat._usage import Tally
@@ -55,9 +56,13 @@ class Core:
     # What each way binds for each schema; making it takes about a millisecond.
     arguments: dict[tuple[Any, Way], dict[str, Any] | WayUnsupported] = field(default_factory=dict)
 
-    def prepare(self, call: Call, seconds: float) -> tuple[BaseChatModel, list[BaseMessage], dict[str, Any]]:
+    def prepare(
+        self, call: Call, seconds: float, *, asynchronous: bool
+    ) -> tuple[BaseChatModel, list[BaseMessage], dict[str, Any]]:
         """The model, the messages and the arguments of one call. Raises WayUnsupported."""
-        model = self.adapted.configured(temperature=call.temperature, max_tokens=call.max_tokens, dropped=call.dropped)
+        model = self.adapted.configured(
+            temperature=call.temperature, max_tokens=call.max_tokens, dropped=call.dropped, asynchronous=asynchronous
+        )
         arguments: Mapping[str, Any] = {}
         if call.schema is not None:
             key = (call.schema, call.way)
@@ -148,7 +153,7 @@ class Run:
         seconds = self.limits.attempt()
         if seconds <= 0:
             raise FaultError(Fault(Kind.TIMEOUT, "the time is used up"))
-        model, messages, arguments = self.core.prepare(call, seconds)
+        model, messages, arguments = self.core.prepare(call, seconds, asynchronous=False)
         stop = threading.Event()
         done: queue.SimpleQueue[tuple[AIMessage | None, BaseException | None]] = queue.SimpleQueue()
 
@@ -211,7 +216,7 @@ class Run:
         seconds = self.limits.attempt()
         if seconds <= 0:
             raise FaultError(Fault(Kind.TIMEOUT, "the time is used up"))
-        model, messages, arguments = self.core.prepare(call, seconds)
+        model, messages, arguments = self.core.prepare(call, seconds, asynchronous=True)
         try:
             async with asyncio.timeout(seconds):
                 work = self._acall(call, model, messages, arguments)
@@ -232,10 +237,11 @@ class Run:
         """The result of `work`, which is cancelled when the event of the caller is set."""
         task = asyncio.ensure_future(work)
         try:
-            while not task.done():
+            while True:
                 await asyncio.wait({task}, timeout=_LOOK)
+                if task.done():
+                    return task.result()
                 self.check()
-            return task.result()
         finally:
             if not task.done():
                 task.cancel()
