@@ -102,9 +102,10 @@ def test_tools() -> None:
 def test_streaming_and_usage() -> None:
     model = ScriptedChatModel(replies="three small words")
     whole: Any = None
-    for number, chunk in enumerate(model.stream("question")):
+    chunks = list(model.stream("question"))
+    for chunk in chunks:
         whole = chunk if whole is None else whole + chunk
-    assert number == 3
+    assert len(chunks) == 4
     assert whole.text == "three small words"
     assert whole.usage_metadata == {"input_tokens": 2, "output_tokens": 5, "total_tokens": 7}
 

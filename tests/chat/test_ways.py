@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime as dt
 import itertools
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from bmsql.errors import ModelOutputError, ModelRefusedError, ModelRequestError,
 from bmsql.reasoners.chat import ChatClient, Message, Reply, Request, Way
 from bmsql.testing import ScriptedChatModel
 from bmsql.types import StepUsage
+from tests.chat.conftest import connect
 from tests.servers import ModelServer, Received, Say, Status
 
 WHERE = (Message(role="system", content="You know genes."), Message(role="user", content="Where is BIN1?"))
@@ -314,3 +316,47 @@ def test_a_bad_request_names_the_model_and_the_status(model: BaseChatModel, serv
         ask(ChatClient(model))
     assert raised.value.model.endswith(":scripted")
     assert raised.value.status == 404
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
+def test_what_the_callers_own_function_raises_is_the_callers(asynchronous: bool) -> None:
+    model = ScriptedChatModel(replies="one two three")
+    client, request = ChatClient(model), Request("answer", WHERE)
+
+    def break_off(text: str) -> None:
+        raise ValueError(f"I have seen enough: {text}")
+
+    def ask_so() -> None:
+        if asynchronous:
+            asyncio.run(client.acomplete(request, on_text=break_off))
+        else:
+            client.complete(request, on_text=break_off)
+
+    with pytest.raises(ValueError, match=r"enough: one$"):
+        ask_so()
+    assert len(model.calls) == 1
+
+
+def test_an_error_tells_what_the_step_has_cost(model: BaseChatModel, serve: Callable[..., ModelServer]) -> None:
+    serve(Say({"chromosome": 2}, usage=(100, 40, 20, 5)))
+    with pytest.raises(ModelOutputError) as raised:
+        ask(ChatClient(model))
+    usage = raised.value.usage
+    assert usage is not None
+    assert (usage.step, usage.calls, usage.prompt_tokens, usage.completion_tokens) == ("draft", 2, 200, 40)
+    serve(Say(OBJECT, cut=True, usage=(100, 40, 20, 5)))
+    with pytest.raises(ModelOutputError, match="cut off") as raised:
+        ask(ChatClient(model), max_tokens=20)
+    usage = raised.value.usage
+    assert usage is not None
+    assert (usage.calls, usage.prompt_tokens, usage.cached_tokens, usage.reasoning_tokens) == (2, 200, 80, 10)
+
+
+def test_no_usage_in_streams_where_the_user_said_so(serve: Callable[..., ModelServer], provider: str) -> None:
+    if provider != "openai":
+        pytest.skip("a setting of OpenAI's integration")
+    server = serve(Say("yes"))
+    model = connect(provider, server.url, stream_usage=False)
+    usage = ChatClient(model).complete(Request("answer", WHERE), on_text=[].append).usage
+    assert usage.estimated
+    assert "stream_options" not in server.received[0].body

@@ -44,7 +44,8 @@ class Adapted:
         limit = next((name for name in _MAX_TOKENS if name in fields), None)
         if limit and (max_tokens is not None or "max_tokens" in dropped):
             update[limit] = None if "max_tokens" in dropped else max_tokens
-        if "stream_usage" in fields:
+        # Off by default for a server of one's own; where the user said no, it stays off.
+        if "stream_usage" in fields and getattr(model, "stream_usage", None) is not False:
             update["stream_usage"] = "stream_options" not in dropped
         return model.model_copy(update=update) if update else model
 

@@ -86,6 +86,7 @@ def ask(
             course.call = _in_way(call, request, _next_way(call.way, request, memory))
             continue
         if isinstance(message, FaultError):
+            tally.add_reported(message.fault.usage)
             course.call = _after_fault(message, course, request, memory, name)
             continue
         tally.add(message, (item.content for item in call.messages))
