@@ -48,13 +48,18 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Fault:
-    """One failed call. retry_after: seconds the server asks to wait; parameter: the one it refuses."""
+    """One failed call.
+
+    retry_after: seconds that the server asks to wait. parameter: the one that it refuses. usage: of a
+    reply that was refused on our side, such as one that was cut off, in LangChain's form.
+    """
 
     kind: Kind
     message: str
     status: int | None = None
     retry_after: float | None = None
     parameter: str = ""
+    usage: dict[str, Any] | None = None
 
 
 class FaultError(Exception):
@@ -135,6 +140,7 @@ def read_fault(error: Exception) -> Fault:
         status=status,
         retry_after=_retry_after(chain) if kind in {Kind.RATE, Kind.SERVER} else None,
         parameter=next((str(name) for link in chain if isinstance(name := getattr(link, "param", None), str)), ""),
+        usage=_usage(error),
     )
 
 
@@ -183,6 +189,20 @@ def _status(error: BaseException) -> int | None:
     response = getattr(error, "response", None)
     values = (getattr(error, "status_code", None), getattr(error, "code", None), getattr(response, "status_code", None))
     return next((value for value in values if isinstance(value, int) and 400 <= value < 600), None)
+
+
+def _usage(error: Exception) -> dict[str, Any] | None:
+    """The tokens of the completion that OpenAI's SDK hands over with its LengthFinishReasonError."""
+    usage = getattr(getattr(error, "completion", None), "usage", None)
+    if usage is None:
+        return None
+    details = [getattr(usage, name, None) for name in ("prompt_tokens_details", "completion_tokens_details")]
+    return {
+        "input_tokens": usage.prompt_tokens,
+        "output_tokens": usage.completion_tokens,
+        "input_token_details": {"cache_read": getattr(details[0], "cached_tokens", None)},
+        "output_token_details": {"reasoning": getattr(details[1], "reasoning_tokens", None)},
+    }
 
 
 def _text(error: Exception) -> str:

@@ -86,6 +86,7 @@ def ask(
             course.call = _in_way(call, request, _next_way(call.way, request, memory))
             continue
         if isinstance(message, FaultError):
+            tally.add_reported(message.fault.usage)
             course.call = _after_fault(message, course, request, memory, name)
             continue
         tally.add(message, (item.content for item in call.messages))
@@ -218,6 +219,8 @@ def _corrected(
 ) -> Call:
     """The call that tells the model what is wrong with its reply, once."""
     call, schema, text = course.call, request.schema, raw_text(message)
+    if not text.strip():
+        return _again(course, name)
     if schema is None or course.corrected:
         why = "is no JSON object" if isinstance(error, NoJson) else f"does not match: {_first_problem(error)}"
         raise ModelOutputError(
@@ -226,8 +229,6 @@ def _corrected(
             output=text,
             remedy="Use a model that supports structured output.",
         ) from error
-    if not text.strip():
-        return _again(course, name)
     course.corrected = True
     way = call.way
     if isinstance(error, NoJson) and way is not Way.TEXT:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
 
-from bmsql.reasoners.chat._adapt import is_gemini, is_openai
 from bmsql.reasoners.chat._extract import find_json
 from bmsql.reasoners.chat._messages import Message, Way
+from bmsql.reasoners.chat._providers import is_gemini, is_openai
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
