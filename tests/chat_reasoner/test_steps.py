@@ -318,10 +318,16 @@ async def test_a_slow_model_does_not_block_the_loop(scripted: Ask) -> None:
 
 
 async def test_cancelling_the_task_cancels_the_call(scripted: Ask) -> None:
-    agent, chat = scripted({"plan": AGREES}, model={"delay": 30})
+    begun = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def never(call: ScriptedCall) -> float:
+        loop.call_soon_threadsafe(begun.set)
+        return 30
+
+    agent, chat = scripted({"plan": AGREES}, model={"delay": never})
     task = asyncio.create_task(agent.aask(BIN1))
-    while not chat.calls:
-        await asyncio.sleep(0.05)
+    await asyncio.wait_for(begun.wait(), 20)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asyncio.wait_for(task, 5)
