@@ -21,7 +21,8 @@ from bmsql.errors import (
     ModelRequestError,
     ModelUnavailableError,
 )
-from bmsql.reasoners.chat import ChatClient, Message, Reply, Request
+from bmsql.reasoners.chat import ChatClient, Message, Reply, Request, Way
+from bmsql.testing import ScriptedChatModel
 from tests.chat.conftest import connect
 from tests.servers import (
     Answer,
@@ -238,3 +239,67 @@ def test_no_server_at_all(provider: str) -> None:
         client.complete(Request("answer", QUESTION))
     with pytest.raises(ModelUnavailableError, match="no connection"):
         asyncio.run(client.acomplete(Request("answer", QUESTION)))
+
+
+SAID_IN_A_BODY = {"message": "Rate limit reached", "code": 429}
+
+
+class ThrottlingError(Exception):
+    """As Amazon's SDK reports it."""
+
+    response = {"Error": {"Code": "ThrottlingException"}, "ResponseMetadata": {"HTTPStatusCode": 400}}  # noqa: RUF012
+
+
+class OverloadedError(Exception):
+    """As Anthropic's SDK reports it."""
+
+    status_code = 529
+
+
+class APIError(Exception):
+    """As OpenAI's SDK reports an error in the middle of a stream."""
+
+
+class ReadTimeout(Exception):  # noqa: N818
+    """As HTTP libraries report it."""
+
+
+@pytest.mark.parametrize(
+    ("raised", "error", "tries"),
+    [
+        (ValueError(SAID_IN_A_BODY), ModelUnavailableError, 3),
+        (ThrottlingError("An error occurred (ThrottlingException): slow down"), ModelUnavailableError, 3),
+        (OverloadedError("busy"), ModelUnavailableError, 3),
+        (APIError("had an error"), ModelUnavailableError, 3),
+        (ReadTimeout("read"), ModelUnavailableError, 3),
+        (ConnectionResetError("gone"), ModelUnavailableError, 3),
+        (TimeoutError(), ModelUnavailableError, 3),
+        (RuntimeError("Event loop is closed"), ModelUnavailableError, 3),
+        (IndexError("list index out of range"), ModelUnavailableError, 3),
+        (RuntimeError("of a kind nobody knows"), ModelUnavailableError, 1),
+        (PermissionError("no"), ModelUnavailableError, 3),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else None,
+)
+def test_faults_of_other_providers(raised: Exception, error: type[BmsqlError], tries: int) -> None:
+    model = ScriptedChatModel(replies=raised)
+    with pytest.raises(error) as caught:
+        ChatClient(model, attempts=3).complete(Request("answer", QUESTION))
+    assert len(model.calls) == tries
+    assert caught.value.__cause__ is raised
+
+
+def test_a_server_that_breaks_over_the_format(
+    provider: str, model: BaseChatModel, serve: Callable[..., ModelServer]
+) -> None:
+    server = serve([Status(500, "json_schema: unsupported"), Status(500, "json_schema: unsupported"), Say(OBJECT)])
+    assert ChatClient(model, attempts=2).complete(Request("draft", QUESTION, Gene)).value == Gene(**OBJECT)
+    assert len(server.received) == 3
+
+
+def test_a_cut_off_reply_does_not_cost_the_best_way(model: BaseChatModel, serve: Callable[..., ModelServer]) -> None:
+    """Its server heeds the schema; the reply just ends too early, and says that it ends well."""
+    serve([Say('{"symbol": "BI'), Say(OBJECT)])
+    client = ChatClient(model)
+    assert client.complete(Request("draft", QUESTION, Gene)).way is Way.NATIVE
+    assert client.complete(Request("draft", QUESTION, Gene)).way is Way.NATIVE

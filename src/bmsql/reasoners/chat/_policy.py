@@ -146,6 +146,10 @@ def _after_fault(error: FaultError, course: _Course, request: Request, memory: M
             schema = request.schema.__name__ if request.schema and _OF_SCHEMA.search(fault.message) else ""
             memory.drop_way(call.way, schema)
             return _in_way(call, request, _next_way(call.way, request, memory))
+    # Some servers break over what they do not know, and say so.
+    if fault.kind is Kind.SERVER and call.way is not Way.TEXT and _refuses_way(fault, call.way):
+        memory.drop_way(call.way)
+        return _in_way(call, request, _next_way(call.way, request, memory))
     raise error
 
 
@@ -231,7 +235,7 @@ def _corrected(
         ) from error
     course.corrected = True
     way = call.way
-    if isinstance(error, NoJson) and way is not Way.TEXT:
+    if isinstance(error, NoJson) and way is not Way.TEXT and "{" not in text:
         # It was asked in a way that it does not heed; words are always heard.
         memory.drop_way(way)
         way = Way.TEXT

@@ -143,5 +143,5 @@ def complaint(error: ValidationError | NoJson, schema: type[BaseModel], *, with_
         ]
         text = "Your reply does not match the schema:\n" + "\n".join(lines[:10])
     else:
-        text = "Your reply holds no JSON object."
+        text = "Your reply holds no whole JSON object."
     return f"{text}\n{instructions(schema) if with_schema else 'Reply again, with these corrected.'}"
