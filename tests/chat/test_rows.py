@@ -112,7 +112,7 @@ def test_columns_stand_by_relevance_and_the_key_goes_first() -> None:
     without_key = render_result(result(rows), PLAN, MODEL, tokens=190)
     assert body(without_key)[0] == "|SNP|p|nearestGene|A1"
     assert len(body(without_key)) == 21
-    asked_only = render_result(result(rows), PLAN, MODEL, tokens=142)
+    asked_only = render_result(result(rows), PLAN, MODEL, tokens=128)
     assert body(asked_only)[0] == "|SNP|p|nearestGene"
 
 
