@@ -148,14 +148,24 @@ class ScriptedChatModel(BaseChatModel):
         return ChatResult(generations=[ChatGeneration(message=self._reply(call))])
 
     def stream(
-        self, input: Any, config: RunnableConfig | None = None, *, stop: list[str] | None = None, **kwargs: Any  # noqa: A002
+        self,
+        input: Any,
+        config: RunnableConfig | None = None,
+        *,
+        stop: list[str] | None = None,
+        **kwargs: Any,  # noqa: A002
     ) -> Iterator[AIMessageChunk]:
         """The reply in pieces."""
         # LangChain gives `_stream` no run manager, so the step travels with the arguments.
         yield from super().stream(input, config, stop=stop, **{**kwargs, _STEP: _step_of(config)})
 
     async def astream(
-        self, input: Any, config: RunnableConfig | None = None, *, stop: list[str] | None = None, **kwargs: Any  # noqa: A002
+        self,
+        input: Any,
+        config: RunnableConfig | None = None,
+        *,
+        stop: list[str] | None = None,
+        **kwargs: Any,  # noqa: A002
     ) -> AsyncIterator[AIMessageChunk]:
         """As `stream`, without blocking."""
         async for chunk in super().astream(input, config, stop=stop, **{**kwargs, _STEP: _step_of(config)}):

@@ -143,10 +143,20 @@ class Steps:
         found = self.examples.nearest(
             question,
             plan.mentions,
+            draft_sql=self._preliminary(question, plan),
             k=self.options.examples,
-            hold_out=question if self.options.hold_out else None,
+            hold_out="" if self.options.hold_out else None,
         )
         return "\n".join(f"EXAMPLE: {one.example.question}\n{one.example.sql}" for one in found)
+
+    def _preliminary(self, question: str, plan: Plan) -> str | None:
+        """A first attempt at the query, for its shape: what the plan or the reading says, as far as it goes."""
+        for attempt in (plan, self.offline.plan(question)):
+            try:
+                return compile_plan(attempt, self.model, self.catalog).sql(dialect="bigquery")
+            except PlanError:
+                continue
+        return None
 
     # -- repair -------------------------------------------------------------------------------
 
