@@ -149,11 +149,11 @@ class ScriptedChatModel(BaseChatModel):
 
     def stream(
         self,
-        input: Any,
+        input: Any,  # noqa: A002 - LangChain's name
         config: RunnableConfig | None = None,
         *,
         stop: list[str] | None = None,
-        **kwargs: Any,  # noqa: A002
+        **kwargs: Any,
     ) -> Iterator[AIMessageChunk]:
         """The reply in pieces."""
         # LangChain gives `_stream` no run manager, so the step travels with the arguments.
@@ -161,11 +161,11 @@ class ScriptedChatModel(BaseChatModel):
 
     async def astream(
         self,
-        input: Any,
+        input: Any,  # noqa: A002 - LangChain's name
         config: RunnableConfig | None = None,
         *,
         stop: list[str] | None = None,
-        **kwargs: Any,  # noqa: A002
+        **kwargs: Any,
     ) -> AsyncIterator[AIMessageChunk]:
         """As `stream`, without blocking."""
         async for chunk in super().astream(input, config, stop=stop, **{**kwargs, _STEP: _step_of(config)}):
