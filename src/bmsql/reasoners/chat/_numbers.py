@@ -32,8 +32,12 @@ _APART = re.compile(
     re.IGNORECASE,
 )
 _BEFORE_REST = re.compile(r"\b(?:other|another|further|additional|remaining|plus)\s*$", re.IGNORECASE)
-_CLAUSE = re.compile(r"[,;:.()\n]")
+# What a number counts stands before the next number and the verb.
+_CLAUSE = re.compile(
+    r"[,;:.()\n\d]|\b(?:is|are|was|were|has|have|had|leads?|holds?|carr(?:y|ies)|with|at|on|in|for|near|than|and|or)\b"
+)
 _ADJECTIVES = 5
+_TIMES = re.compile(r"[\s-]*(?:times|fold)\b", re.IGNORECASE)
 _PHASE = re.compile(r"\bphases?\s*$", re.IGNORECASE)
 # The smallest number that a FLOAT64 holds in full; what is below it is 0.
 _UNDERFLOW = 1e-300
@@ -47,7 +51,7 @@ def number_findings(text: str, parts: list[Sentence], known: Known) -> Iterator[
     for figure in said:
         (sound if _is_sound(figure, text, parts, known) else doubtful).append(figure)
     for figure in doubtful:
-        if not _is_ratio(figure, sound):
+        if not (_is_ratio(figure, sound) or _is_multiple(figure, text, sound)):
             yield Finding(figure.text, "number", _why(figure, known), figure.start)
 
 
@@ -134,6 +138,15 @@ def _is_ratio(figure: Figure, others: list[Figure]) -> bool:
         return False
     counts = {one.value for one in others if one.whole and one.kind in ("number", "word") and one.value > 0}
     return any(figure.says(100 * part / whole) for part in counts for whole in counts if part <= whole)
+
+
+def _is_multiple(figure: Figure, text: str, others: list[Figure]) -> bool:
+    """Whether a number of times is that of one number of the text over another."""
+    if not _TIMES.match(text[figure.end :]):
+        return False
+    values = {abs(one.value) for one in others if one.value and one.kind in ("number", "word", "percent")}
+    slack = 0.5 * figure.step if figure.step < 1 or not figure.rough else 1.0
+    return any(abs(more / less - figure.value) <= slack for more in values for less in values if more > less)
 
 
 def _why(figure: Figure, known: Known) -> str:
