@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from bmsql.reasoners.chat._figures import Figure, figures
 from bmsql.reasoners.chat._finding import Finding
@@ -61,7 +62,8 @@ def _is_sound(figure: Figure, text: str, parts: list[Sentence], known: Known) ->
         return True
     if figure.kind in ("number", "word", "ordinal") and figure.whole and _is_count(figure, text, sentence, known):
         return True
-    return any(_fits(figure, one, text, sentence) for one in _candidates(figure, text, known))
+    around = _Around.of(figure, text, sentence)
+    return any(_fits(figure, one, around) for one in _candidates(figure, text, known))
 
 
 def _verbatim(figure: Figure, text: str, known: Known) -> bool:
@@ -97,21 +99,34 @@ def _counted(figure: Figure, text: str, known: Known) -> str:
     return min(found, default=(0, ""))[1]
 
 
-def _fits(figure: Figure, one: Quantity, text: str, sentence: Sentence) -> bool:
+@dataclass(frozen=True)
+class _Around:
+    """What the words around a number allow: an odds ratio, a logarithm, a bound, a number without its sign."""
+
+    odds: bool
+    log: bool
+    below: bool
+    lowers: bool
+
+    @classmethod
+    def of(cls, figure: Figure, text: str, sentence: Sentence) -> _Around:
+        """The words of the sentence; an odds ratio may be named anywhere in the text."""
+        return cls(
+            odds=_ODDS.search(text) is not None,
+            log=_LOG.search(sentence.text) is not None,
+            below=_BELOW.search(text[: figure.start]) is not None,
+            lowers=not figure.signed and _LOWERS.search(sentence.text) is not None,
+        )
+
+
+def _fits(figure: Figure, one: Quantity, around: _Around) -> bool:
     if one.unit == PERCENT and figure.kind != "percent":
         return False
-    if one.unit == EXP and not _ODDS.search(sentence.text) and not _ODDS.search(text):
-        return False
-    if one.unit == LOG10 and not _LOG.search(sentence.text):
+    if (one.unit == EXP and not around.odds) or (one.unit == LOG10 and not around.log):
         return False
     if one.unit == PROBABILITY and one.value == 0:
-        below = _BELOW.search(text[: figure.start]) is not None
-        return figure.value == 0 or (below and 0 < figure.value <= _UNDERFLOW)
-    if figure.says(one.value):
-        return True
-    if one.value < 0 and not figure.signed and _LOWERS.search(sentence.text):
-        return figure.says(-one.value)
-    return False
+        return figure.value == 0 or (around.below and 0 < figure.value <= _UNDERFLOW)
+    return figure.says(one.value) or (one.value < 0 and around.lowers and figure.says(-one.value))
 
 
 def _is_count(figure: Figure, text: str, sentence: Sentence, known: Known) -> bool:
