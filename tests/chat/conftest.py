@@ -1,4 +1,4 @@
-"""Real integrations of providers, pointed at scripted servers on loopback. No model is called."""
+"""Real integrations of providers, pointed at scripted servers on loopback, and a linker. No model is called."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 from langchain_core.language_models import BaseChatModel
 
+from bmsql.backends import cache_directory, open_backend
+from bmsql.linking import Linker, ValueIndex
 from bmsql.reasoners.chat import forget_models
+from bmsql.semantic import load_semantic_model
 from tests.servers import GeminiServer, ModelServer, OpenAIServer, Status
 
 SERVERS: dict[str, type[ModelServer]] = {"openai": OpenAIServer, "gemini": GeminiServer}
@@ -68,3 +71,10 @@ def serve(provider: str, _servers: dict[str, ModelServer]) -> Callable[..., Mode
 def model(provider: str, _models: dict[str, BaseChatModel]) -> BaseChatModel:
     """A model of the provider, connected to its server, with the retries of its own that it has by default."""
     return _models[provider]
+
+
+@pytest.fixture(scope="session")
+def linker() -> Linker:
+    model = load_semantic_model()
+    with open_backend() as backend:
+        return Linker(model, ValueIndex.load_or_build(backend, model, cache_directory()))

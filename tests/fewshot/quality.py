@@ -44,17 +44,21 @@ class Given(ExampleStore):
 
 
 def share_right(examples: tuple[Example, ...], *, by: Literal["lexical", "draft", "random"]) -> float:
-    """The share of questions whose nearest other example has the same skeleton and tables."""
-    store, chosen, hits = Given(examples), random.Random(1), 0
+    """The share of questions whose nearest other example fits; for `random`, the share of all pairs that fit."""
+    if by == "random":
+        pairs = [(one, other) for one in examples for other in examples if one is not other]
+        return sum(_fits(one, other) for one, other in pairs) / len(pairs)
+    store, hits = Given(examples), 0
     for one in examples:
-        if by == "random":
-            other = chosen.choice([example for example in examples if example is not one])
-        else:
-            draft = one.sql if by == "draft" else None
-            [scored] = store.nearest(one.question, (), draft_sql=draft, k=1, hold_out=_is(one))
-            other = scored.example
-        hits += other.skeleton == one.skeleton and tables_of(other.sql) == tables_of(one.sql)
+        draft = one.sql if by == "draft" else None
+        [scored] = store.nearest(one.question, (), draft_sql=draft, k=1, hold_out=_is(one))
+        hits += _fits(one, scored.example)
     return hits / len(examples)
+
+
+def _fits(one: Example, other: Example) -> bool:
+    """Whether two queries are built the same over the same tables."""
+    return one.skeleton == other.skeleton and tables_of(one.sql) == tables_of(other.sql)
 
 
 def _is(one: Example) -> Callable[[Example], bool]:
