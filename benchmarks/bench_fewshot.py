@@ -53,7 +53,8 @@ def store_of(
     pairs: list[tuple[str, str]], linker: Linker, folder: str
 ) -> tuple[ExampleStore, dict[str, tuple[Mention, ...]]]:
     """A store of the questions, and the mentions of each."""
-    store = ExampleStore(load_semantic_model(), Path(folder) / "examples.jsonl")
+    bare = load_semantic_model().model_copy(update={"examples": ()})
+    store = ExampleStore(bare, Path(folder) / "examples.jsonl")
     mentions = {question: linker.link(question) for question, _ in pairs}
     lines = [
         Example(question=q, sql=sql, masked=mask_question(q, mentions[q]), skeleton=skeleton(sql)).model_dump_json(

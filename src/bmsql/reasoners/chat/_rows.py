@@ -48,17 +48,21 @@ def render_result(
     budget = tokens * BYTES_PER_TOKEN
     ranked, asked = _ranked(result, plan, model)
     layouts = _layouts(ranked, asked, _has_key(result, model))
+    texts: dict[int, list[list[str]]] = {}
     for width, places in layouts:
         # A cell takes two bytes or more.
         if 2 * len(places) * len(result.rows) > budget:
             continue
-        text = _fitted(_Table(result, width, places), result, total, budget, least=len(result.rows))
+        if width not in texts:
+            texts[width] = _texts(result, width)
+        text = _fitted(_Table(result, places, texts[width]), result, total, budget, least=len(result.rows))
         if text:
             return text
     # Not all rows fit: whole columns of the first ones say more than pieces of many.
     kept = layouts[1][1]
+    first = _texts(result, _WIDTHS[-2], rows=budget // (2 * len(kept)) + 1)
     for count in range(len(kept), 0, -1):
-        text = _fitted(_Table(result, _WIDTHS[-2], kept[:count], budget // 2), result, total, budget, least=1)
+        text = _fitted(_Table(result, kept[:count], first), result, total, budget, least=1)
         if text:
             return text
     return f"{_count(0, result, total)} None is short enough to be shown."
@@ -72,17 +76,18 @@ def _layouts(ranked: list[int], asked: list[int], key: bool) -> list[tuple[int, 
     return layouts + [(_WIDTHS[-1], bare[:count]) for count in fewer]
 
 
+def _texts(result: QueryResult, width: int, rows: int | None = None) -> list[list[str]]:
+    """The cells of the first rows as text of at most `width` characters."""
+    return [[cell_text(cell, width) for cell in row] for row in result.rows[:rows]]
+
+
 class _Table:
-    """Rows laid out: each as a line of cells no longer than `width`, the columns at `places` in order.
+    """Rows laid out: each as a line of cells, the columns at `places` in order."""
 
-    Only rows that a number of characters can hold are laid out, where `room` is given.
-    """
-
-    def __init__(self, result: QueryResult, width: int, places: Sequence[int], room: int | None = None) -> None:
+    def __init__(self, result: QueryResult, places: Sequence[int], cells: Sequence[Sequence[str]]) -> None:
         names = result.names()
-        rows = result.rows if room is None else result.rows[: room // len(places) + 1]
         titles = [one_line(names[place], _NAME_WIDTH) for place in places]
-        texts = [[cell_text(row[place], width) for place in places] for row in rows]
+        texts = [[row[place] for place in places] for row in cells]
         same = [
             column for column in range(1, len(places)) if len(texts) > 2 and len({row[column] for row in texts}) == 1
         ]
