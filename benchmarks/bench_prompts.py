@@ -16,7 +16,7 @@ import re
 import statistics
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -87,11 +87,11 @@ class Measured:
         self.wanted = 0
         self.missing: list[str] = []
 
-    def add(self, model: ScriptedChatModel, case: Question, gold: dict[str, set[str]]) -> None:
+    def add(self, calls: Sequence[ScriptedCall], case: Question, gold: dict[str, set[str]]) -> None:
         """Count a question's calls, and what its draft prompt holds of the gold query."""
-        self.calls.append(len(model.calls))
-        self.totals.append(sum(map(tokens, model.calls)))
-        for call in model.calls:
+        self.calls.append(len(calls))
+        self.totals.append(sum(map(tokens, calls)))
+        for call in calls:
             self.steps[call.step].append(tokens(call))
             if call.step == "draft":
                 for kind, words in gold.items():
@@ -111,7 +111,7 @@ class Measured:
             yield f"  recall     {share:.1%} of {self.wanted} tables, columns and literals in the draft prompt"
 
 
-def replies(case: Question, sql: str, way: str) -> dict[str, Any]:
+def replies(sql: str, way: str) -> dict[str, Any]:
     """What the scripted model says in each step."""
     tables = [table.name.rpartition(".")[2] for table in parse(sql).find_all(exp.Table)]
     plan = {"complete": False, "tables": list(dict.fromkeys(tables))} if way == "drafted" else {"use_reading": True}
@@ -120,13 +120,15 @@ def replies(case: Question, sql: str, way: str) -> dict[str, Any]:
 
 
 def measure(cases: list[Question], way: str) -> Measured:
-    measured = Measured()
-    for case in cases:
-        sql = case.sql.format(**TABLES)
-        model = ScriptedChatModel(steps=replies(case, sql, way))
-        with Agent(model=model) as agent:
+    measured, said = Measured(), {}
+    model = ScriptedChatModel(replies=lambda call: said[call.step])
+    with Agent(model=model) as agent:
+        for case in cases:
+            sql = case.sql.format(**TABLES)
+            said.update(replies(sql, way))
+            before = len(model.calls)
             agent.ask(case.q)
-        measured.add(model, case, gold_words(sql))
+            measured.add(model.calls[before:], case, gold_words(sql))
     return measured
 
 
