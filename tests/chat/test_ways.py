@@ -12,6 +12,7 @@ from typing import Any, Literal
 import pytest
 from langchain_core.language_models import BaseChatModel, FakeListChatModel
 from langchain_core.messages import AIMessage
+from langchain_openai import ChatOpenAI
 from pydantic import BaseModel
 
 from bmsql.errors import ModelOutputError, ModelRefusedError, ModelRequestError, ReasonerError
@@ -376,6 +377,29 @@ def test_a_server_that_does_not_stream(provider: str, model: BaseChatModel, serv
         server.no_streams = False
     if provider == "openai":
         assert len(server.received) == 3
+
+
+@pytest.mark.parametrize("asked", [Gene, None])
+def test_a_server_of_ones_own_that_knows_chat_completions_only(asked: type[BaseModel] | None) -> None:
+    """The integration takes the Responses API for some names of models; what is missing is found out once."""
+    with SERVERS["openai"](Say(OBJECT if asked else "yes")) as server:
+        model: Any = ChatOpenAI(model="my-codex", base_url=f"{server.url}/v1", api_key="x")
+        client = ChatClient(model)
+        for _ in range(2):
+            assert ask(client, asked).value == (Gene(**OBJECT) if asked else "yes")
+        paths = [received.path for received in server.received]
+        assert paths == ["/v1/responses", "/v1/chat/completions", "/v1/chat/completions"]
+
+
+def test_nothing_is_learnt_from_a_request_that_failed(model: BaseChatModel, serve: Callable[..., ModelServer]) -> None:
+    """A refusal that speaks of the temperature is not always about the temperature."""
+    server = serve(Status(400, "cannot parse the body: 'what is the temperature?'"))
+    with pytest.raises(ModelRequestError):
+        ask(ChatClient(model), None, temperature=0.5)
+    assert len(server.received) == 2
+    server.restart(Say("yes"))
+    ask(ChatClient(model), None, temperature=0.5)
+    assert "0.5" in text_of(server.received[0])
 
 
 def test_copies_share_the_users_connections(provider: str) -> None:

@@ -42,6 +42,8 @@ class ModelServer:
         self.script = script
         self.received: list[Received] = []
         self.connections = 0
+        # Paths with this in them are not served.
+        self.unknown = "/responses"
         # Answer with a whole reply also where a stream is asked for.
         self.no_streams = False
         # Set when a client closed its connection while it was to wait for its answer.
@@ -87,7 +89,12 @@ class ModelServer:
             answer = script[min(turn, len(script) - 1)]
         else:
             answer = script
+        if self.unknown in path:
+            return handler.send_json(404, self.error(Status(404, f"there is no {path} here")))
         stream = self.streams(request) and not self.no_streams
+        return self._send(answer, request, handler, stream)
+
+    def _send(self, answer: Answer, request: Received, handler: _Handler, stream: bool) -> None:
         match answer:
             case Hang(seconds):
                 self._wait(handler, seconds)

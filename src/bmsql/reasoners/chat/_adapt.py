@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 _MAX_TOKENS = ("max_tokens", "max_output_tokens", "num_predict", "max_new_tokens", "max_completion_tokens")
 
 
+# Among what can be left out: OpenAI's Responses API, for its chat completions.
+RESPONSES = "responses"
+
+
 class Adapted:
     """A model without retries of its own, to be called from any thread and any event loop."""
 
@@ -48,7 +52,14 @@ class Adapted:
         # Off by default for a server of one's own; where the user said no, it stays off.
         if "stream_usage" in fields and getattr(model, "stream_usage", None) is not False:
             update["stream_usage"] = "stream_options" not in dropped
+        if RESPONSES in dropped and self.may_use_responses():
+            update["use_responses_api"] = False
         return model.model_copy(update=update) if update else model
+
+    def may_use_responses(self) -> bool:
+        """Whether it may speak OpenAI's Responses API, as its integration decides for some names of models."""
+        decides: Any = getattr(self.model, "_use_responses_api", None) if is_openai(self.model) else None
+        return decides is not None and any(decides(sent) for sent in ({}, {"tools": [{"type": "function"}]}))
 
     def call_options(self, seconds: float) -> dict[str, Any]:
         """Arguments of a single call that bound its time, where the integration knows such."""
