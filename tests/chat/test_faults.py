@@ -38,6 +38,7 @@ from tests.servers import (
     Reset,
     Say,
     Status,
+    Stop,
 )
 
 
@@ -306,3 +307,12 @@ def test_a_cut_off_reply_does_not_cost_the_best_way(model: BaseChatModel, serve:
     client = ChatClient(model)
     assert client.complete(Request("draft", QUESTION, Gene)).way is Way.NATIVE
     assert client.complete(Request("draft", QUESTION, Gene)).way is Way.NATIVE
+
+
+@pytest.mark.parametrize("mode", ["sync stream", "async stream"])
+def test_a_stream_that_just_ends_is_no_reply(
+    model: BaseChatModel, serve: Callable[..., ModelServer], mode: str
+) -> None:
+    server = serve([Stop(), Say(TEXT)])
+    assert ask(ChatClient(model), Request("answer", QUESTION), mode).value == TEXT
+    assert len(server.received) == 2

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
-from tests.servers._answers import Answer, Cut, Hang, Html, Reset, Say, Status
+from tests.servers._answers import Answer, Cut, Hang, Html, Reset, Say, Status, Stop
 
 
 @dataclass(frozen=True)
@@ -110,6 +110,9 @@ class ModelServer:
                     handler.send_stream([events[0], events[1][: len(events[1]) // 2] + "\n\n"])
                 else:
                     handler.send_body(200, whole[: len(whole) // 2], "application/json")
+            case Stop():
+                events = [f"data: {json.dumps(event)}\n\n" for event in self.events(Say("half of it"), request)]
+                handler.send_stream(events[:2])
             case Reset():
                 events = [f"data: {json.dumps(event)}\n\n" for event in self.events(Say("half of it"), request)]
                 handler.reset(events[:2] if stream else None)

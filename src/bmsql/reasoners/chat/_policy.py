@@ -279,7 +279,8 @@ def finish_reason(message: AIMessage) -> str:
     data = message.response_metadata
     incomplete = data.get("incomplete_details")
     inner = incomplete.get("reason") if isinstance(incomplete, dict) else None
-    return str(inner or data.get("finish_reason") or data.get("stop_reason") or data.get("done_reason") or "")
+    names = ("finish_reason", "stop_reason", "done_reason", "status")
+    return str(inner or next((data[name] for name in names if data.get(name)), ""))
 
 
 def raw_text(message: AIMessage) -> str:
