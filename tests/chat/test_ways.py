@@ -16,7 +16,7 @@ from langchain_openai import ChatOpenAI
 from pydantic import BaseModel
 
 from bmsql.errors import ModelOutputError, ModelRefusedError, ModelRequestError, ReasonerError
-from bmsql.reasoners.chat import ChatClient, Message, Reply, Request, Way
+from bmsql.reasoners.chat import ChatClient, Message, Reply, Request, Way, forget_models
 from bmsql.reasoners.chat._adapt import Adapted
 from bmsql.testing import ScriptedChatModel
 from bmsql.types import StepUsage
@@ -389,6 +389,14 @@ def test_a_server_of_ones_own_that_knows_chat_completions_only(asked: type[BaseM
             assert ask(client, asked).value == (Gene(**OBJECT) if asked else "yes")
         paths = [received.path for received in server.received]
         assert paths == ["/v1/responses", "/v1/chat/completions", "/v1/chat/completions"]
+
+
+def test_what_was_learnt_can_be_forgotten(model: BaseChatModel, serve: Callable[..., ModelServer]) -> None:
+    serve([Status(400, "response_format / responseJsonSchema is not supported"), Say(OBJECT)])
+    client = ChatClient(model)
+    assert ask(client).way is Way.TOOL
+    forget_models()
+    assert ask(client).way is Way.NATIVE
 
 
 def test_nothing_is_learnt_from_a_request_that_failed(model: BaseChatModel, serve: Callable[..., ModelServer]) -> None:

@@ -9,6 +9,7 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from bmsql.reasoners.chat._loops import LoopPools
+from bmsql.reasoners.chat._memory import RESPONSES
 from bmsql.reasoners.chat._providers import is_gemini, is_openai
 
 if TYPE_CHECKING:
@@ -16,10 +17,6 @@ if TYPE_CHECKING:
 
 # The fields under which integrations keep the greatest number of tokens of a reply.
 _MAX_TOKENS = ("max_tokens", "max_output_tokens", "num_predict", "max_new_tokens", "max_completion_tokens")
-
-
-# Among what can be left out: OpenAI's Responses API, for its chat completions.
-RESPONSES = "responses"
 
 
 class Adapted:

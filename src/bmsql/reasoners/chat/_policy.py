@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ValidationError
 
 from bmsql.errors import ModelOutputError, ModelRefusedError, ModelRequestError
-from bmsql.reasoners.chat._adapt import RESPONSES
 from bmsql.reasoners.chat._faults import Fault, FaultError, Kind
+from bmsql.reasoners.chat._memory import RESPONSES
 from bmsql.reasoners.chat._messages import Message, Reply, Request, Way
 from bmsql.reasoners.chat._structured import NoJson, WayUnsupported, complaint, read_reply, with_instructions
 from bmsql.reasoners.chat._usage import Tally
