@@ -13,11 +13,12 @@ import pytest
 from langchain_core.language_models import BaseChatModel, FakeListChatModel
 from langchain_core.messages import AIMessage
 from langchain_openai import ChatOpenAI
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from bmsql.errors import ModelOutputError, ModelRefusedError, ModelRequestError, ReasonerError
 from bmsql.reasoners.chat import ChatClient, Message, Reply, Request, Way, forget_models
 from bmsql.reasoners.chat._adapt import Adapted
+from bmsql.reasoners.chat._structured import strict_schema
 from bmsql.testing import ScriptedChatModel
 from bmsql.types import StepUsage
 from tests.chat.conftest import SERVERS, connect
@@ -124,6 +125,30 @@ def test_the_strict_schema_asks_for_every_field(model: BaseChatModel, serve: Cal
     else:
         asked = server.received[0].body["generationConfig"]["responseJsonSchema"]
         assert set(asked["properties"]) == {"symbol", "chromosome"}
+
+
+class Inner(BaseModel):
+    """A part."""
+
+    default: int = 3
+
+
+class Whole(BaseModel):
+    """Fields that are named as the words of JSON schemas, defaults, and a part with a description."""
+
+    default: str = "x"
+    properties: list[str] = []
+    title: str | None = None
+    part: Inner = Field(default=Inner(), description="the part")
+
+
+def test_the_strict_schema_keeps_every_field() -> None:
+    made = strict_schema(Whole)
+    assert list(made["properties"]) == made["required"] == ["default", "properties", "title", "part"]
+    assert made["properties"]["part"] == {"$ref": "#/$defs/Inner"}
+    assert made["$defs"]["Inner"]["required"] == ["default"]
+    assert made["$defs"]["Inner"]["additionalProperties"] is made["additionalProperties"] is False
+    assert "default" not in made["properties"]["default"]
 
 
 def test_a_correction_says_what_is_wrong(model: BaseChatModel, serve: Callable[..., ModelServer]) -> None:

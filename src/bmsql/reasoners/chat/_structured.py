@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 _METHODS = {Way.NATIVE: "json_schema", Way.TOOL: "function_calling", Way.JSON: "json_mode"}
 
 
+# Parts of a JSON schema that map names to schemas.
+_OF_NAMES = {"properties", "$defs"}
+
+
 class WayUnsupported(Exception):  # noqa: N818 - not an error: the next way is taken
     """The integration cannot ask in this way."""
 
@@ -86,7 +90,12 @@ def _strict(node: Any) -> Any:
         return [_strict(item) for item in node]
     if not isinstance(node, dict):
         return node
-    made = {key: _strict(value) for key, value in node.items() if not (key == "default" and "properties" not in node)}
+    made = {
+        # The keys of these are names, and may be any word.
+        key: {name: _strict(inner) for name, inner in value.items()} if key in _OF_NAMES else _strict(value)
+        for key, value in node.items()
+        if key != "default"
+    }
     if "$ref" in made:
         # Nothing may stand beside a reference.
         return {"$ref": made["$ref"]}
