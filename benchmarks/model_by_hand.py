@@ -59,8 +59,8 @@ def fingerprint(request: dict[str, Any]) -> str:
 class Folder:
     """The requests and replies in a folder. Safe in threads."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, *, settled: float = SETTLED) -> None:
+        self.path, self._settled = path, settled
         path.mkdir(parents=True, exist_ok=True)
         self._lock = threading.Lock()
         found = (re.fullmatch(r"(\d+)-([0-9a-f]{12})\.request\.json", item.name) for item in path.iterdir())
@@ -88,7 +88,7 @@ class Folder:
         for ending in REPLY_ENDINGS:
             path = self.path / f"{stem}{ending}"
             try:
-                if time.time() - path.stat().st_mtime < SETTLED:
+                if time.time() - path.stat().st_mtime < self._settled:
                     continue
                 text = path.read_text(encoding="utf-8")
                 return json.loads(text) if ending.endswith("json") else text.strip("\n")
@@ -329,7 +329,9 @@ class Server(ThreadingHTTPServer):
 
 def serve(folder: Path, *, port: int = 0, play: bool = False, wait: float | None = None) -> Server:
     """A server on loopback that is ready to run; port 0 takes a free one."""
-    handler = type("BoundHandler", (Handler,), {"folder": Folder(folder), "play": play, "wait": wait})
+    # What is played back is not being written.
+    stored = Folder(folder, settled=0.0 if play else SETTLED)
+    handler = type("BoundHandler", (Handler,), {"folder": stored, "play": play, "wait": wait})
     return Server(("127.0.0.1", port), handler)
 
 

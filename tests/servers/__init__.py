@@ -16,6 +16,7 @@ from tests.servers._answers import (
     Reset,
     Say,
     Status,
+    Stop,
 )
 from tests.servers._base import ModelServer, Received
 from tests.servers._gemini import GeminiServer
@@ -37,4 +38,5 @@ __all__ = [
     "Reset",
     "Say",
     "Status",
+    "Stop",
 ]

@@ -52,6 +52,11 @@ class Reset:
 
 
 @dataclass(frozen=True)
+class Stop:
+    """The stream just ends after some of the text, as if it were whole."""
+
+
+@dataclass(frozen=True)
 class Cut:
     """The body is JSON that ends too early, although HTTP says that it is whole."""
 
@@ -80,4 +85,4 @@ class Malformed:
     body: Any = None
 
 
-Answer = Say | Refuse | Status | Hang | Reset | Cut | Html | NoChoice | NullChoices | Malformed
+Answer = Say | Refuse | Status | Hang | Reset | Stop | Cut | Html | NoChoice | NullChoices | Malformed

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
-from tests.servers._answers import Answer, Cut, Hang, Html, Reset, Say, Status
+from tests.servers._answers import Answer, Cut, Hang, Html, Reset, Say, Status, Stop
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,10 @@ class ModelServer:
         self.script = script
         self.received: list[Received] = []
         self.connections = 0
+        # Paths with this in them are not served.
+        self.unknown = "/responses"
+        # Answer with a whole reply also where a stream is asked for.
+        self.no_streams = False
         # Set when a client closed its connection while it was to wait for its answer.
         self.gone = threading.Event()
         # Set by the first request.
@@ -85,7 +89,12 @@ class ModelServer:
             answer = script[min(turn, len(script) - 1)]
         else:
             answer = script
-        stream = self.streams(request)
+        if self.unknown in path:
+            return handler.send_json(404, self.error(Status(404, f"there is no {path} here")))
+        stream = self.streams(request) and not self.no_streams
+        return self._send(answer, request, handler, stream)
+
+    def _send(self, answer: Answer, request: Received, handler: _Handler, stream: bool) -> None:
         match answer:
             case Hang(seconds):
                 self._wait(handler, seconds)
@@ -101,6 +110,9 @@ class ModelServer:
                     handler.send_stream([events[0], events[1][: len(events[1]) // 2] + "\n\n"])
                 else:
                     handler.send_body(200, whole[: len(whole) // 2], "application/json")
+            case Stop():
+                events = [f"data: {json.dumps(event)}\n\n" for event in self.events(Say("half of it"), request)]
+                handler.send_stream(events[:2])
             case Reset():
                 events = [f"data: {json.dumps(event)}\n\n" for event in self.events(Say("half of it"), request)]
                 handler.reset(events[:2] if stream else None)

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from bmsql.errors import ConfigurationError
 from bmsql.reasoners.chat._adapt import Adapted
+from bmsql.reasoners.chat._core import Core
 from bmsql.reasoners.chat._identity import Identity, display_name
 from bmsql.reasoners.chat._memory import memory_of
 from bmsql.reasoners.chat._messages import Reply, Request
-from bmsql.reasoners.chat._run import Core, Run
+from bmsql.reasoners.chat._run import Run
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

@@ -51,7 +51,7 @@ class Fault:
     """One failed call.
 
     retry_after: seconds that the server asks to wait. parameter: the one that it refuses. usage: of a
-    reply that was refused on our side, such as one that was cut off, in LangChain's form.
+    reply that was cut off, in LangChain's form; output: its text.
     """
 
     kind: Kind
@@ -60,6 +60,7 @@ class Fault:
     retry_after: float | None = None
     parameter: str = ""
     usage: dict[str, Any] | None = None
+    output: str = ""
 
 
 class FaultError(Exception):
@@ -146,6 +147,7 @@ def read_fault(error: Exception) -> Fault:
         retry_after=_retry_after(chain) if kind in {Kind.RATE, Kind.SERVER} else None,
         parameter=next((str(name) for link in chain if isinstance(name := getattr(link, "param", None), str)), ""),
         usage=_usage(error),
+        output=_output(error),
     )
 
 
@@ -214,6 +216,12 @@ def _usage(error: Exception) -> dict[str, Any] | None:
         "input_token_details": {"cache_read": getattr(details[0], "cached_tokens", None)},
         "output_token_details": {"reasoning": getattr(details[1], "reasoning_tokens", None)},
     }
+
+
+def _output(error: Exception) -> str:
+    """What there is of the completion that was cut off."""
+    choices = getattr(getattr(error, "completion", None), "choices", None) or []
+    return next((choice.message.content for choice in choices if choice.message.content), "")
 
 
 def _said_error(error: BaseException) -> dict[str, Any]:

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from bmsql.reasoners.chat._identity import Identity
 
 
+# Among the parameters: OpenAI's Responses API, which can be left for its chat completions.
+RESPONSES = "responses"
+
+
 class ModelMemory:
     """The ways and parameters that one model refuses. Safe in threads."""
 
@@ -31,6 +35,12 @@ class ModelMemory:
         """Do not send this parameter again."""
         with self._lock:
             self._parameters.add(name)
+
+    def clear(self) -> None:
+        """Forget it all."""
+        with self._lock:
+            self._ways.clear()
+            self._parameters.clear()
 
     def takes(self, parameter: str) -> bool:
         """Whether a parameter may be sent."""
@@ -60,4 +70,6 @@ def memory_of(identity: Identity) -> ModelMemory:
 def forget_models() -> None:
     """Forget what was learnt of all models, such as after a server was changed or updated."""
     with _lock:
-        _memories.clear()
+        # The memories stay: clients hold them.
+        for memory in _memories.values():
+            memory.clear()

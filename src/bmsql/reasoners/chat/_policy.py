@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Generator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
 
 from bmsql.errors import ModelOutputError, ModelRefusedError, ModelRequestError
 from bmsql.reasoners.chat._faults import Fault, FaultError, Kind
+from bmsql.reasoners.chat._memory import RESPONSES
 from bmsql.reasoners.chat._messages import Message, Reply, Request, Way
 from bmsql.reasoners.chat._structured import NoJson, WayUnsupported, complaint, read_reply, with_instructions
 from bmsql.reasoners.chat._usage import Tally
@@ -32,12 +34,12 @@ _REFUSED = {
     "language",
 }  # fmt: skip
 # What a server's refusal of a request speaks of.
-_OF_PARAMETER: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("stream_options", re.compile(r"stream_options|stream options|include_usage", re.IGNORECASE)),
-    ("stream", re.compile(r"\bstream(ing)?\b", re.IGNORECASE)),
-    ("temperature", re.compile(r"temperature", re.IGNORECASE)),
-    ("max_tokens", re.compile(r"max_?(completion_|output_)?_?tokens|maxOutputTokens|num_predict", re.IGNORECASE)),
-)
+_OF_PARAMETER: dict[str, re.Pattern[str]] = {
+    "stream_options": re.compile(r"stream_options|stream options|include_usage", re.IGNORECASE),
+    "stream": re.compile(r"\bstream(ing)?\b", re.IGNORECASE),
+    "temperature": re.compile(r"temperature", re.IGNORECASE),
+    "max_tokens": re.compile(r"max_?(completion_|output_)?_?tokens|maxOutputTokens|num_predict", re.IGNORECASE),
+}
 _OF_TOOLS = re.compile(r"\btools?\b|tool[_ ]|function[_ ]?call|functions?\b|function_declarations", re.IGNORECASE)
 _OF_FORMAT = re.compile(
     r"response_?(format|schema|mime_?type|json_?schema)|json[_ ]?(schema|mode|object)|structured[_ ]output|grammar"
@@ -60,6 +62,7 @@ class Call:
     max_tokens: int | None = None
     stream: bool = False
     dropped: frozenset[str] = frozenset()
+    responses: bool = False
 
 
 @dataclass
@@ -69,16 +72,20 @@ class _Course:
     call: Call
     corrected: bool = False
     enlarged: bool = False
+    unstreamed: bool = False
+    # What was left out on the way; it is remembered when that led to a value.
+    learnt: list[Callable[[], None]] = field(default_factory=list)
 
 
 def ask(
-    request: Request, memory: ModelMemory, *, name: str, tally: Tally, stream: bool
+    request: Request, memory: ModelMemory, *, name: str, tally: Tally, stream: bool, responses: bool = False
 ) -> Generator[Call, AIMessage | FaultError | WayUnsupported, Reply[Any]]:
     """Yields calls, is sent what came of them, and returns the value.
 
+    responses: the model may speak OpenAI's Responses API, which other servers do not know.
     Raises ModelOutputError and ModelRefusedError, and FaultError where nothing can be done about a fault.
     """
-    course = _Course(_first_call(request, memory, stream))
+    course = _Course(_first_call(request, memory, stream, responses))
     while True:
         call = course.call
         message = yield call
@@ -99,23 +106,32 @@ def ask(
             if not message.text.strip():
                 course.call = _again(course, name)
                 continue
-            return Reply(message.text, tally.usage(), Way.TEXT, finish, message.text)
+            if course.unstreamed:
+                memory.drop_parameter("stream")
+            return _done(course, Reply(message.text, tally.usage(), Way.TEXT, finish, message.text))
         try:
             value = read_reply(message, request.schema)
         except (ValidationError, NoJson) as e:
             course.call = _corrected(course, request, memory, message, e, name)
             continue
-        return Reply(value, tally.usage(), call.way, finish, raw_text(message))
+        return _done(course, Reply(value, tally.usage(), call.way, finish, raw_text(message)))
 
 
-def _first_call(request: Request, memory: ModelMemory, stream: bool) -> Call:
+def _done(course: _Course, reply: Reply[Any]) -> Reply[Any]:
+    for remember in course.learnt:
+        remember()
+    return reply
+
+
+def _first_call(request: Request, memory: ModelMemory, stream: bool, responses: bool) -> Call:
     call = Call(
         request.messages,
         schema=request.schema,
         temperature=request.temperature,
         max_tokens=request.max_tokens,
         stream=stream and request.schema is None and memory.takes("stream"),
-        dropped=frozenset(name for name, _ in _OF_PARAMETER if not memory.takes(name)),
+        dropped=frozenset(name for name in (*_OF_PARAMETER, RESPONSES) if not memory.takes(name)),
+        responses=responses and memory.takes(RESPONSES),
     )
     return call if request.schema is None else _in_way(call, request, memory.ways(request.schema.__name__)[0])
 
@@ -137,24 +153,31 @@ def _after_fault(error: FaultError, course: _Course, request: Request, memory: M
     """The call without what the server refused, which is remembered; raises where nothing can be left out."""
     fault, call = error.fault, course.call
     if fault.kind is Kind.TRUNCATED:
-        return _enlarged(course, name, "")
+        return _enlarged(course, name, fault.output)
+    if fault.kind is Kind.NOT_FOUND and call.responses:
+        course.learnt.append(partial(memory.drop_parameter, RESPONSES))
+        return replace(call, dropped=call.dropped | {RESPONSES}, responses=False)
     if fault.kind is Kind.REQUEST:
         if parameter := _refused_parameter(fault, call):
-            memory.drop_parameter(parameter)
+            course.learnt.append(partial(memory.drop_parameter, parameter))
             return replace(call, dropped=call.dropped | {parameter}, stream=call.stream and parameter != "stream")
         if call.way is not Way.TEXT and _refuses_way(fault, call.way):
             schema = request.schema.__name__ if request.schema and _OF_SCHEMA.search(fault.message) else ""
-            memory.drop_way(call.way, schema)
+            course.learnt.append(partial(memory.drop_way, call.way, schema))
             return _in_way(call, request, _next_way(call.way, request, memory))
+    if fault.kind is Kind.MALFORMED and call.stream:
+        # Some servers answer a request for a stream with a whole reply.
+        course.unstreamed = True
+        return replace(call, stream=False)
     # Some servers break over what they do not know, and say so.
     if fault.kind is Kind.SERVER and call.way is not Way.TEXT and _refuses_way(fault, call.way):
-        memory.drop_way(call.way)
+        course.learnt.append(partial(memory.drop_way, call.way))
         return _in_way(call, request, _next_way(call.way, request, memory))
     raise error
 
 
 def _refused_parameter(fault: Fault, call: Call) -> str:
-    for parameter, pattern in _OF_PARAMETER:
+    for parameter, pattern in _OF_PARAMETER.items():
         said = pattern.search(fault.parameter) if fault.parameter else pattern.search(fault.message)
         sent = call.stream if parameter in {"stream", "stream_options"} else True
         if said and sent and parameter not in call.dropped:
@@ -237,7 +260,7 @@ def _corrected(
     way = call.way
     if isinstance(error, NoJson) and way is not Way.TEXT and "{" not in text:
         # It was asked in a way that it does not heed; words are always heard.
-        memory.drop_way(way)
+        course.learnt.append(partial(memory.drop_way, way))
         way = Way.TEXT
     said = Message(role="assistant", content=text)
     correction = Message(role="user", content=complaint(error, schema, with_schema=way is not call.way))
@@ -256,7 +279,8 @@ def finish_reason(message: AIMessage) -> str:
     data = message.response_metadata
     incomplete = data.get("incomplete_details")
     inner = incomplete.get("reason") if isinstance(incomplete, dict) else None
-    return str(inner or data.get("finish_reason") or data.get("stop_reason") or data.get("done_reason") or "")
+    names = ("finish_reason", "stop_reason", "done_reason", "status")
+    return str(inner or next((data[name] for name in names if data.get(name)), ""))
 
 
 def raw_text(message: AIMessage) -> str:

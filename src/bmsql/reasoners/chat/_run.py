@@ -8,79 +8,34 @@ import contextvars
 import queue
 import threading
 import time
-from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Generator
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from tenacity import AsyncRetrying, Retrying
 
 from bmsql.errors import BmsqlError, ModelError, QueryCancelledError
-from bmsql.reasoners.chat._adapt import Adapted
+from bmsql.reasoners.chat._core import Core
 from bmsql.reasoners.chat._faults import Fault, FaultError, Kind, read_fault
-from bmsql.reasoners.chat._memory import ModelMemory
-from bmsql.reasoners.chat._messages import Message, Reply, Request, Way
+from bmsql.reasoners.chat._messages import Reply, Request
 from bmsql.reasoners.chat._policy import Call, ask, finish_reason
 from bmsql.reasoners.chat._providers import is_gemini, is_openai
 from bmsql.reasoners.chat._retry import Limits, to_error
-from bmsql.reasoners.chat._structured import WayUnsupported, call_arguments
+from bmsql.reasoners.chat._structured import WayUnsupported
 from bmsql.reasoners.chat._usage import Tally
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
-    from langchain_core.messages import AIMessage, BaseMessage
+    from langchain_core.messages import AIMessage
     from langchain_core.runnables import RunnableConfig
-
-    from bmsql.reasoners.chat._cache import DraftCache
-    from bmsql.reasoners.chat._identity import Identity
 
 # A look into the cache: it waits for a file.
 Lookup: TypeAlias = Callable[[], object]
-# Schemas and ways whose arguments are kept; more are only met where schemas are made per question.
-_KEPT = 256
 # From the thread that calls: ("text", the text so far) as it grows, then ("message", ...) or ("error", ...).
 _News: TypeAlias = "queue.SimpleQueue[tuple[str, Any]]"
 # Seconds between two looks at whether the caller has cancelled.
 _LOOK = 0.05
-
-
-@dataclass(frozen=True)
-class Core:
-    """What all requests of a client share: the model, what is known of it, and the limits."""
-
-    name: str
-    identity: Identity
-    adapted: Adapted
-    memory: ModelMemory
-    seconds: float
-    timeout: float
-    attempts: int
-    cache: DraftCache | None = None
-    # What each way binds for each schema; making it takes about a millisecond.
-    arguments: dict[tuple[Any, Way], dict[str, Any] | WayUnsupported] = field(default_factory=dict)
-
-    def prepare(
-        self, call: Call, seconds: float, *, asynchronous: bool
-    ) -> tuple[BaseChatModel, list[BaseMessage], dict[str, Any]]:
-        """The model, the messages and the arguments of one call. Raises WayUnsupported."""
-        model = self.adapted.configured(
-            temperature=call.temperature, max_tokens=call.max_tokens, dropped=call.dropped, asynchronous=asynchronous
-        )
-        arguments: Mapping[str, Any] = {}
-        if call.schema is not None:
-            key = (call.schema, call.way)
-            if (found := self.arguments.get(key)) is None:
-                try:
-                    found = call_arguments(self.adapted.model, call.schema, call.way)
-                except WayUnsupported as e:
-                    found = e
-                if len(self.arguments) >= _KEPT:
-                    self.arguments.clear()
-                self.arguments[key] = found
-            if isinstance(found, WayUnsupported):
-                raise found
-            arguments = found
-        return model, _convert(call.messages), {**arguments, **self.adapted.call_options(seconds)}
 
 
 class Run:
@@ -111,7 +66,12 @@ class Run:
             return known  # type: ignore[no-any-return]
         try:
             reply = yield from ask(
-                self.request, core.memory, name=core.name, tally=self.tally, stream=self.on_text is not None
+                self.request,
+                core.memory,
+                name=core.name,
+                tally=self.tally,
+                stream=self.on_text is not None,
+                responses=core.adapted.may_use_responses(),
             )
         except FaultError as e:
             raise self._spent(to_error(e.fault, core.name, self.limits)) from (e.__cause__ or e)
@@ -302,10 +262,3 @@ def _whole(message: Any, model: BaseChatModel, call: Call) -> AIMessage:
     if call.stream and message.text and not finish_reason(message) and (is_openai(model) or is_gemini(model)):
         raise FaultError(Fault(Kind.CONNECTION, "the stream ended early"))
     return message
-
-
-def _convert(messages: tuple[Message, ...]) -> list[BaseMessage]:
-    from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
-
-    classes = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
-    return [classes[message.role](content=message.content) for message in messages]

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 _METHODS = {Way.NATIVE: "json_schema", Way.TOOL: "function_calling", Way.JSON: "json_mode"}
 
 
+# Parts of a JSON schema that map names to schemas.
+_OF_NAMES = {"properties", "$defs"}
+
+
 class WayUnsupported(Exception):  # noqa: N818 - not an error: the next way is taken
     """The integration cannot ask in this way."""
 
@@ -52,7 +56,7 @@ def call_arguments(model: BaseChatModel, schema: type[BaseModel], way: Way) -> d
     arguments = getattr(bound, "kwargs", None)
     if not isinstance(arguments, dict) or not arguments:
         raise WayUnsupported(f"{type(model).__name__} does not tell how it asks for a schema")
-    # For tracing only, and it would be sent anew with each call.
+    # For tracing only, and LangChain would convert the schema for it at each call.
     return {name: value for name, value in arguments.items() if name != "ls_structured_output_format"}
 
 
@@ -86,7 +90,12 @@ def _strict(node: Any) -> Any:
         return [_strict(item) for item in node]
     if not isinstance(node, dict):
         return node
-    made = {key: _strict(value) for key, value in node.items() if not (key == "default" and "properties" not in node)}
+    made = {
+        # The keys of these are names, and may be any word.
+        key: {name: _strict(inner) for name, inner in value.items()} if key in _OF_NAMES else _strict(value)
+        for key, value in node.items()
+        if key != "default"
+    }
     if "$ref" in made:
         # Nothing may stand beside a reference.
         return {"$ref": made["$ref"]}
