@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Literal, Self, TypeVar
 
 from bmsql.backends._base import DryRun
 from bmsql.backends._duckdb_file import (
+    INTERNAL,
+    KEY_SOURCES,
     ROW_SOURCES,
     bigquery_columns,
     did_you_mean,
@@ -71,8 +73,8 @@ class DuckDBBackend:
         self._lock = threading.Lock()
         self._instance: Instance | None = self._acquire()
         self._fingerprint = file_fingerprint(self.path)
-        # The catalogue with the fact whether the file records the sources of its rows.
-        self._introspected: tuple[Catalog, bool] | None = None
+        # The catalogue, and which of the internal tables the file has.
+        self._introspected: tuple[Catalog, frozenset[str]] | None = None
 
     @property
     def name(self) -> str:
@@ -139,12 +141,22 @@ class DuckDBBackend:
     def sources_of(self, table: str, keys: Sequence[str]) -> dict[str, str]:
         """The source of each row, by evidence key; empty where the file does not record sources."""
         self._table(table)
-        if not keys or not self._introspect()[1]:
+        known, found = self._introspect()[1], dict[str, str]()
+        asked = [table, list(keys)]
+        if not keys:
             return {}
-        condition = "table_name = ? AND key IN (SELECT unnest(?))"
-        sql = f"SELECT key, source FROM {ROW_SOURCES} WHERE {condition} ORDER BY key"  # noqa: S608
-        rows = self._run(lambda cursor: cursor.execute(sql, [table, list(keys)]).fetchall(), self.limits.seconds)
-        return dict(rows)
+        if KEY_SOURCES in known:
+            # The longest prefix is the most specific, and comes last.
+            sql = (
+                f"SELECT asked.key, source FROM {KEY_SOURCES} JOIN (SELECT unnest(?) AS key) AS asked "  # noqa: S608
+                "ON starts_with(asked.key, prefix) WHERE table_name = ? ORDER BY asked.key, length(prefix)"
+            )
+            found.update(self._run(lambda cursor: cursor.execute(sql, asked[::-1]).fetchall(), self.limits.seconds))
+        if ROW_SOURCES in known:
+            condition = "table_name = ? AND key IN (SELECT unnest(?))"
+            by_row = f"SELECT key, source FROM {ROW_SOURCES} WHERE {condition} ORDER BY key"  # noqa: S608
+            found.update(self._run(lambda cursor: cursor.execute(by_row, asked).fetchall(), self.limits.seconds))
+        return found
 
     def fingerprint(self) -> str:
         """Of the file as it was when opened. See `Backend.fingerprint`."""
@@ -185,14 +197,14 @@ class DuckDBBackend:
             raise InvalidSqlError(f"{self._name} has no table {table!r}.", remedy=did_you_mean(table, list(tables)))
         return tables[table]
 
-    def _introspect(self) -> tuple[Catalog, bool]:
+    def _introspect(self) -> tuple[Catalog, frozenset[str]]:
         with self._lock:
             known = self._introspected
         if known is None:
             found = self._run(read_tables, self.limits.seconds)
-            tables = tuple(table for table in found if table.name != ROW_SOURCES)
+            tables = tuple(table for table in found if table.name not in INTERNAL)
             catalog = Catalog(project=self._project, dataset=self._dataset, tables=tables)
-            known = (catalog, len(tables) < len(found))
+            known = (catalog, INTERNAL & {table.name for table in found})
             with self._lock:
                 self._introspected = known
         return known

@@ -1,0 +1,19 @@
+"""Knowledge bases from files: loading, fetching the published tables, and synthetic rows for measuring.
+
+A load is checked, atomic and resumable; what a knowledge base holds is recorded inside it.
+"""
+
+from bmsql.loading._load import load
+from bmsql.loading._manifest import read_records
+from bmsql.loading._report import FileRecord, LoadProgress, LoadReport, OnProgress, TableRecord, TableReport
+
+__all__ = [
+    "FileRecord",
+    "LoadProgress",
+    "LoadReport",
+    "OnProgress",
+    "TableRecord",
+    "TableReport",
+    "load",
+    "read_records",
+]
