@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self, TypeVar
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _MAX_THREADS = 4
+_TRANSLATIONS_KEPT = 128
 
 
 class DuckDBBackend:
@@ -75,6 +77,8 @@ class DuckDBBackend:
         self._fingerprint = file_fingerprint(self.path)
         # The catalogue, and which of the internal tables the file has.
         self._introspected: tuple[Catalog, frozenset[str]] | None = None
+        # A query is tried, run and often run again: it need be translated once.
+        self._translations = lru_cache(maxsize=_TRANSLATIONS_KEPT)(self._translate_text)
 
     @property
     def name(self) -> str:
@@ -183,13 +187,16 @@ class DuckDBBackend:
     def _translate(self, query: ValidatedQuery) -> str:
         if not isinstance(query, ValidatedQuery):
             raise TypeError("a backend runs a ValidatedQuery, not text: see bmsql.sql.validate")
-        from bmsql.sql.duckdb import to_duckdb
-
         try:
-            return to_duckdb(query.sql, self.catalog())
+            return self._translations(query.sql)
         except (SqlSyntaxError, InvalidSqlError) as e:
             # Validation lets none of these through, but what binds names last refuses like a database.
             raise ExecutionError(e.message, remedy=e.remedy) from e
+
+    def _translate_text(self, sql: str) -> str:
+        from bmsql.sql.duckdb import to_duckdb
+
+        return to_duckdb(sql, self.catalog())
 
     def _table(self, table: str) -> TableInfo:
         tables = self.catalog().by_name
@@ -223,6 +230,7 @@ class DuckDBBackend:
                 release(instance)
                 # The file may have been replaced since.
                 self._fingerprint, self._introspected = file_fingerprint(self.path), None
+                self._translations.cache_clear()
                 return self._instance
             return instance
 

@@ -6,6 +6,7 @@ A load is checked, atomic and resumable; what a knowledge base holds is recorded
 from bmsql.loading._load import load
 from bmsql.loading._manifest import read_records
 from bmsql.loading._report import FileRecord, LoadProgress, LoadReport, OnProgress, TableRecord, TableReport
+from bmsql.loading._synth import synthesize
 
 __all__ = [
     "FileRecord",
@@ -16,4 +17,5 @@ __all__ = [
     "TableReport",
     "load",
     "read_records",
+    "synthesize",
 ]

@@ -51,16 +51,17 @@ class DuckDBTarget:
         return self._connection
 
     @contextmanager
-    def opened(self) -> Iterator[None]:
+    def opened(self, base: Path | None = None) -> Iterator[None]:
         """Hold the target for one load, which ends with `finish`.
 
+        base: a file to begin anew from; by default the file itself as it is, or what an earlier run left.
         Raises ConfigurationError, BackendUnavailableError or KnowledgeBaseError when it cannot be had.
         """
         import duckdb
 
         try:
             with file_lock(self.path.with_name(self.path.name + ".lock"), seconds=_LOCK_SECONDS):
-                self._begin()
+                self._begin() if base is None else self._begin_from(base)
                 try:
                     yield
                 finally:
@@ -97,6 +98,12 @@ class DuckDBTarget:
         _manifest.create(self._connection)
         now = _manifest.still_whole(self._connection, _manifest.read(self._connection, str(self._partial)))
         self.resumed = {table: record for table, record in now.items() if self.had.get(table) != record}
+
+    def _begin_from(self, base: Path) -> None:
+        _remove(self._partial)
+        shutil.copyfile(base, self._partial)
+        self._connection = _connect(self._partial, self._memory_mb)
+        _manifest.create(self._connection)
 
     def _settle(self) -> None:
         """Bring what a writer left in the log beside the file into it, so that the file alone is all."""
@@ -162,7 +169,7 @@ class DuckDBTarget:
 
     def finish(self) -> None:
         """Move what was built into the file's place."""
-        self.connection.execute(f"DROP TABLE {_BASE}")
+        self.connection.execute(f"DROP TABLE IF EXISTS {_BASE}")
         self.connection.execute("CHECKPOINT")
         self.connection.close()
         self._connection = None

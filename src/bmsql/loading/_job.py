@@ -92,7 +92,7 @@ def execute(connection: duckdb.DuckDBPyConnection, sql: str, table: Prepared, wa
     import duckdb
 
     try:
-        with _polled(connection, watch):
+        with polled(connection, watch):
             connection.execute(sql, table.parameters)
     except duckdb.OutOfMemoryException as e:
         raise ConfigurationError(
@@ -109,7 +109,7 @@ def execute(connection: duckdb.DuckDBPyConnection, sql: str, table: Prepared, wa
 
 
 @contextmanager
-def _polled(connection: duckdb.DuckDBPyConnection, watch: Watch) -> Iterator[None]:
+def polled(connection: duckdb.DuckDBPyConnection, watch: Watch) -> Iterator[None]:
     """Report the progress of the query that runs inside, from a thread of its own."""
     ended = threading.Event()
 
