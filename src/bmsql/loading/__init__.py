@@ -3,6 +3,7 @@
 A load is checked, atomic and resumable; what a knowledge base holds is recorded inside it.
 """
 
+from bmsql.loading._hub import pull
 from bmsql.loading._load import load
 from bmsql.loading._manifest import read_records
 from bmsql.loading._report import FileRecord, LoadProgress, LoadReport, OnProgress, TableRecord, TableReport
@@ -16,6 +17,7 @@ __all__ = [
     "TableRecord",
     "TableReport",
     "load",
+    "pull",
     "read_records",
     "synthesize",
 ]

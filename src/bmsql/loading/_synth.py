@@ -178,7 +178,7 @@ class _Maker:
         self.connection.execute("BEGIN TRANSACTION")
         try:
             with polled(self.connection, watch):
-                self.connection.execute(f"INSERT INTO {quoted(table)} ({names}) {parts}")  # noqa: S608
+                self.connection.execute(f"INSERT INTO {quoted(table)} ({names}) {parts}")
             total = self._finish(table, prefix, rows)
             self.connection.execute("COMMIT")
         except BaseException:
