@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -122,6 +122,13 @@ class DuckDBTarget:
         except duckdb.Error:
             return False  # begun by a run that was killed before it wrote anything
         return found == (base,)
+
+    def restrict(self, names: Iterable[str]) -> None:
+        """Throw away what an earlier run built, where it holds other tables than these."""
+        if set(self.resumed) - set(names):
+            self.connection.close()
+            _remove(self._partial)
+            self._begin()
 
     def put(self, table: Prepared, watch: Watch) -> None:
         """Load a table with its sources and its record, or nothing of them.

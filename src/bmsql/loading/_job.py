@@ -25,8 +25,9 @@ _POLL = 0.2
 class Prepared:
     """A table that was checked: the SELECT that makes its rows, and what is to be recorded of it.
 
-    sources: a SELECT of table name, key and source for each row with its parameters; None where rows have
-    no source of their own. prefixes: the source of all rows whose key begins with a prefix.
+    sources: a SELECT of table name, key and source for each row with its parameters; None where rows have no
+    source of their own. prefixes: the source of all rows whose key begins with a prefix. description: what the
+    semantic model says of the table.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Prepared:
     record: TableRecord
     sources: tuple[str, list[Any]] | None = None
     prefixes: Mapping[str, str] = field(default_factory=dict)
+    description: str = ""
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,8 @@ class Target(Protocol):
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection: ...
-    def opened(self) -> AbstractContextManager[None]: ...
+    def opened(self, base: Path | None = None) -> AbstractContextManager[None]: ...
+    def restrict(self, names: Iterable[str]) -> None: ...
     def put(self, table: Prepared, watch: Watch) -> None: ...
     def finish(self) -> None: ...
     def discard(self) -> None: ...
@@ -125,6 +126,7 @@ class _Loader:
         for number, files in enumerate(tables, 1):
             watch = Watch(self._named(files.table), number, len(tables), on_progress)
             prepared.append((self._prepare(files, watch), watch))
+        self.target.restrict(table.name for table, _ in prepared)
         reports = [self._put(table, watch) for table, watch in prepared]
         if all(report.action == "unchanged" for report in reports):
             self.target.discard()
@@ -193,6 +195,7 @@ class _Loader:
             ),
             sources=self._sources(name, relation, schema),
             prefixes={"": self.source} if self.source else {},
+            description=self.model.tables[name].description if name in self.model.tables else "",
         )
 
     def _put(self, table: Prepared, watch: Watch) -> TableReport:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
+import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,6 +22,7 @@ from bmsql.loading._duckdb import DuckDBTarget
 from bmsql.loading._job import Watch, polled
 from bmsql.loading._load import MEMORY_MB
 from bmsql.loading._report import FileRecord, LoadReport, OnProgress, TableRecord, TableReport, silent
+from bmsql.loading._send import send
 from bmsql.loading._synth_plan import felt_peak, place_genes, place_peaks, specification, stretches
 from bmsql.loading._synth_sql import quantities
 from bmsql.loading._target import open_target
@@ -47,8 +49,10 @@ def synthesize(
     """Make a knowledge base of the embedded facts and `rows` synthetic rows; the same for the same seed.
 
     rows: spread evenly over the tables of `families`, by default those of association studies. to:
-    `duckdb:///path`; an existing file is replaced only where it holds synthetic rows, or with `force`.
-    What fails or is killed leaves the old file whole. Raises ConfigurationError for a wrong argument.
+    `duckdb:///path` or `bigquery://project/dataset`; an existing file is replaced only where it holds synthetic
+    rows, or with `force`. What fails or is killed leaves what was there whole.
+
+    Raises ConfigurationError for a wrong argument; for the rest see `load`.
     """
     started = time.perf_counter()
     model = semantic_model if isinstance(semantic_model, SemanticModel) else load_semantic_model(semantic_model)
@@ -56,6 +60,26 @@ def synthesize(
         raise ConfigurationError(f"{rows} synthetic rows cannot be made.", remedy=f"Give 1 to {MOST_ROWS:,}.")
     tables = _tables(model, families)
     target = open_target(to, memory_mb=memory_mb)
+    if isinstance(target, DuckDBTarget):
+        reports = _made(target, tables, rows, model, seed, force, on_progress)
+    else:
+        with tempfile.TemporaryDirectory(prefix="bmsql-") as folder:
+            local = DuckDBTarget(Path(folder, "synthetic.duckdb"), memory_mb=memory_mb)
+            reports = _made(local, tables, rows, model, seed, force, on_progress)
+            send(local.path, target, on_progress)
+    return LoadReport(target=target.name, tables=reports, seconds=time.perf_counter() - started)
+
+
+def _made(
+    target: DuckDBTarget,
+    tables: Sequence[str],
+    rows: int,
+    model: SemanticModel,
+    seed: int,
+    force: bool,
+    on_progress: OnProgress,
+) -> tuple[TableReport, ...]:
+    """Make the file, whole or not at all."""
     _check_replaceable(target, force)
     with target.opened(base=ensure_embedded().path):
         _record_facts(target.connection)
@@ -65,7 +89,7 @@ def synthesize(
             share = rows * number // len(tables) - rows * (number - 1) // len(tables)
             reports.append(maker.make(table, share, Watch(table, number, len(tables), on_progress)))
         target.finish()
-    return LoadReport(target=target.name, tables=tuple(reports), seconds=time.perf_counter() - started)
+    return tuple(reports)
 
 
 def _tables(model: SemanticModel, families: Sequence[str]) -> list[str]:

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 from bmsql.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    from bmsql.loading._bigquery import BigQueryTarget
     from bmsql.loading._duckdb import DuckDBTarget
 
-_DUCKDB = "duckdb://"
+_DUCKDB, _BIGQUERY = "duckdb://", "bigquery://"
 _FORMS = '"duckdb:///path/kb.duckdb" or "bigquery://project/dataset"'
 
 
-def open_target(to: str, *, memory_mb: int) -> DuckDBTarget:
+def open_target(to: str, *, memory_mb: int) -> DuckDBTarget | BigQueryTarget:
     """The target that `to` names. Raises ConfigurationError for another text."""
     text = to.strip()
     lowered = text.lower()
@@ -23,6 +24,10 @@ def open_target(to: str, *, memory_mb: int) -> DuckDBTarget:
         from bmsql.loading._duckdb import DuckDBTarget
 
         return DuckDBTarget(target_path(text), memory_mb=memory_mb)
+    if lowered.startswith(_BIGQUERY):
+        from bmsql.loading._bigquery import BigQueryTarget
+
+        return BigQueryTarget(text, memory_mb=memory_mb)
     if lowered == "embedded":
         raise ConfigurationError("The embedded knowledge base cannot be written to.", remedy=f"Write {_FORMS}.")
     raise ConfigurationError(f"{to!r} names no place to load into.", remedy=f"Write {_FORMS}.")
