@@ -62,7 +62,7 @@ class BigQuery:
 
     def copy(self, job: dict[str, Any]) -> None:
         config = job["configuration"]["copy"]
-        source, target = config["sourceTable"]["tableId"], config["destinationTable"]["tableId"]
+        source, target = config["sourceTables"][0]["tableId"], config["destinationTable"]["tableId"]
         assert config["writeDisposition"] == "WRITE_TRUNCATE"
         self.db.execute(f'CREATE OR REPLACE TABLE "{target}" AS SELECT * FROM "{source}"')
         self.meta[target] = dict(self.meta[source])
@@ -81,9 +81,15 @@ class BigQuery:
     def resource(self, name: str) -> dict[str, Any]:
         (count,) = self.db.execute(f'SELECT count(*) FROM "{name}"').fetchall()[0]
         reference = {"projectId": "lab-project", "datasetId": "lab", "tableId": name}
-        return {"tableReference": reference, "id": f"lab-project:lab.{name}", "type": "TABLE",
-                "numRows": str(count), "schema": self.schema(name), **{
-                    key: value for key, value in self.meta[name].items() if key in ("description", "expirationTime") and value}}  # fmt: skip
+        kept = {key: self.meta[name].get(key) for key in ("description", "expirationTime")}
+        return {
+            "tableReference": reference,
+            "id": f"lab-project:lab.{name}",
+            "type": "TABLE",
+            "numRows": str(count),
+            "schema": self.schema(name),
+            **{key: value for key, value in kept.items() if value},
+        }
 
     def schema(self, name: str) -> dict[str, Any]:
         described = self.db.execute(f'DESCRIBE "{name}"').fetchall()
@@ -93,7 +99,7 @@ class BigQuery:
 
 
 @contextmanager
-def serving(bigquery: BigQuery) -> Iterator[BigQuery]:
+def serving(bigquery: BigQuery) -> Iterator[BigQuery]:  # noqa: C901
     """The server at `bigquery.url` while the block runs."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -106,10 +112,14 @@ def serving(bigquery: BigQuery) -> Iterator[BigQuery]:
             with bigquery.lock:
                 body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
                 path = unquote(urlsplit(self.path).path)
-                if path.startswith("/upload/"):
-                    return self.upload(body)
-                _, _, rest = path.partition("/projects/lab-project/")
-                return self.api(rest, json.loads(body) if body else {})
+                try:
+                    if path.startswith("/upload/"):
+                        self.upload(body)
+                    else:
+                        self.api(path.partition("/projects/lab-project/")[2], json.loads(body) if body else {})
+                except Exception as error:  # noqa: BLE001
+                    # The client would try for minutes where no answer comes.
+                    self.refuse(400, f"the test server failed: {error!r}")
 
         do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = handle_any  # noqa: N815
 
@@ -141,6 +151,8 @@ def serving(bigquery: BigQuery) -> Iterator[BigQuery]:
                 known = name in bigquery.datasets
                 bigquery.datasets.setdefault(name, body)
                 return self.refuse(409, "Already Exists") if known else self.send(body)
+            if parts[2:] == []:
+                return self.send(bigquery.datasets[parts[1]])
             if parts[2:] == ["tables"]:
                 return self.send({"tables": [bigquery.resource(name) for name in bigquery.tables()]})
             return self.table(parts[1], parts[3], parts[4:], body)

@@ -46,7 +46,7 @@ def test_tables_are_staged_checked_and_copied(bigquery: BigQuery, folder: Path) 
     ]
     assert bigquery.rows("SELECT * FROM _key_sources ORDER BY 1") == [("Hits", "", "the lab"), ("Other", "", "the lab")]
     fields = {field["name"]: field for field in bigquery.meta["Hits"]["schema"]["fields"]}
-    assert {name: field["type"] for name, field in fields.items()}["position"] == "INTEGER"
+    assert {name: field["type"] for name, field in fields.items()}["position"] == "INT64"
     assert fields["p"]["description"] == "p-value"
     assert not any(bigquery.meta[name].get("expirationTime") for name in bigquery.tables())
     assert all(job["configuration"]["labels"] == {"app": "bmsql", "task": "kb-load"} for job in bigquery.jobs)
@@ -117,6 +117,7 @@ def test_what_cannot_be_had_says_why(bigquery: BigQuery, folder: Path) -> None:
         load(folder, url(bigquery), semantic_model=MODEL)
 
 
+@pytest.mark.all
 def test_synthetic_rows(bigquery: BigQuery) -> None:
     report = synthesize(2_000, url(bigquery), seed=3)
     made = sum(int(bigquery.rows(f'SELECT count(*) FROM "{t.table}"')[0][0]) for t in report.tables)

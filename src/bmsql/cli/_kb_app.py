@@ -80,3 +80,74 @@ def load(
             on_progress=on_progress,
         )
     return _kb_load.show_report(report, as_json=json)
+
+
+@kb.command()
+def pull(
+    to: To,
+    revision: Annotated[
+        str | None, typer.Option("--revision", help="Branch, tag or commit; the newest by default.", show_default=False)
+    ] = None,
+    only: Only = None,
+    repository: Annotated[
+        str | None,
+        typer.Option("--repository", help="Another dataset of the hub than NIH-CARD/BiomedSQL.", show_default=False),
+    ] = None,
+    check: Check = True,
+    force: Force = False,
+    memory: Memory = 2048,
+    semantic_model: SemanticModelFile = None,
+    json: Json = False,
+    debug: Debug = False,
+) -> int:
+    """Fetch the published tables from the Hugging Face hub and load them."""
+    from bmsql.agent import read_settings
+    from bmsql.cli import _kb_load
+    from bmsql.loading import pull
+
+    named = {"repository": repository} if repository else {}
+    with _kb_load.progress() as on_progress:
+        report = pull(
+            to,
+            **named,
+            revision=revision,
+            only=only or (),
+            semantic_model=read_settings(semantic_model=semantic_model).semantic_model,
+            check=check,
+            force=force,
+            memory_mb=memory,
+            on_progress=on_progress,
+        )
+    return _kb_load.show_report(report, as_json=json)
+
+
+@kb.command()
+def synth(
+    rows: Annotated[int, typer.Option("--rows", min=1, help="Synthetic rows in all.", show_default=False)],
+    to: Annotated[
+        str, typer.Option("--to", help="Where to: duckdb:///path.duckdb or bigquery://project/dataset.")
+    ] = "duckdb://synthetic.duckdb",
+    seed: Annotated[int, typer.Option("--seed", help="The same seed makes the same rows.")] = 0,
+    family: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--family",
+            help="Tables of this family of the semantic model get rows; may be given several times. "
+            "Association studies (gwas) by default.",
+            show_default=False,
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that holds no synthetic rows.")] = False,
+    memory: Memory = 2048,
+    json: Json = False,
+    debug: Debug = False,
+) -> int:
+    """Make a knowledge base of the embedded facts and synthetic rows, for measuring at scale."""
+    from bmsql.cli import _kb_load
+    from bmsql.loading import synthesize
+
+    with _kb_load.progress() as on_progress:
+        report = synthesize(
+            rows, to, seed=seed, families=family or (), force=force, memory_mb=memory, on_progress=on_progress
+        )
+    return _kb_load.show_report(report, as_json=json)

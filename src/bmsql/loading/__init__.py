@@ -3,6 +3,7 @@
 A load is checked, atomic and resumable; what a knowledge base holds is recorded inside it.
 """
 
+from bmsql.loading._describe import Contents, describe
 from bmsql.loading._hub import pull
 from bmsql.loading._load import load
 from bmsql.loading._manifest import read_records
@@ -10,12 +11,14 @@ from bmsql.loading._report import FileRecord, LoadProgress, LoadReport, OnProgre
 from bmsql.loading._synth import synthesize
 
 __all__ = [
+    "Contents",
     "FileRecord",
     "LoadProgress",
     "LoadReport",
     "OnProgress",
     "TableRecord",
     "TableReport",
+    "describe",
     "load",
     "pull",
     "read_records",

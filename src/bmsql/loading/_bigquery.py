@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Any
 from bmsql.backends import KEY_SOURCES, MANIFEST, ROW_SOURCES
 from bmsql.errors import KnowledgeBaseError
 from bmsql.loading import _manifest
-from bmsql.loading._bigquery_client import mapped, open_client
+from bmsql.loading._bigquery_client import brief_retry, mapped, open_client
 from bmsql.loading._job import Prepared, Watch, connect, execute
 from bmsql.loading._report import TableRecord
 
@@ -42,6 +42,7 @@ class BigQueryTarget:
         self.had: dict[str, TableRecord] = {}
         self.resumed: dict[str, TableRecord] = {}
         self._client, self._dataset, self._location = open_client(url)
+        self._retry = brief_retry()
         self._where = f"{self._dataset.project}.{self._dataset.dataset_id}"
         self._memory_mb = memory_mb
         self._folder = Path()
@@ -69,7 +70,7 @@ class BigQueryTarget:
             dataset = Dataset(self._dataset)
             if self._location:
                 dataset.location = self._location
-            self._client.create_dataset(dataset, exists_ok=True)
+            self._client.create_dataset(dataset, exists_ok=True, retry=self._retry)
             self.had = self._recorded()
             self.resumed = self._staged()
             self._connection = connect(":memory:", self._folder, self._memory_mb)
@@ -83,26 +84,32 @@ class BigQueryTarget:
         from google.api_core.exceptions import NotFound
 
         try:
-            return self._client.get_table(self._dataset.table(name))
+            return self._client.get_table(self._dataset.table(name), retry=self._retry)
         except NotFound:
             return None
 
     def _rows(self, name: str) -> list[tuple[Any, ...]]:
         table = self._table(name)
-        return [] if table is None else [tuple(row.values()) for row in self._client.list_rows(table)]
+        return (
+            [] if table is None else [tuple(row.values()) for row in self._client.list_rows(table, retry=self._retry)]
+        )
+
+    def records(self) -> dict[str, TableRecord]:
+        """The records in the dataset, by table. Raises as `opened` does."""
+        with mapped(self._where):
+            return _manifest.decoded(self._rows(MANIFEST), self._where)
 
     def _recorded(self) -> dict[str, TableRecord]:
         """The records of tables that are still there with all their rows."""
-        records = _manifest.decoded(self._rows(MANIFEST), self._where)
         return {
             name: record
-            for name, record in records.items()
+            for name, record in self.records().items()
             if (table := self._table(name)) is not None and table.num_rows == record.rows
         }
 
     def _staged(self) -> dict[str, TableRecord]:
         found = {}
-        for item in self._client.list_tables(self._dataset):
+        for item in self._client.list_tables(self._dataset, retry=self._retry):
             if not item.table_id.startswith(STAGED):
                 continue
             table = self._table(item.table_id)
@@ -143,7 +150,7 @@ class BigQueryTarget:
         # Last: without it the staged table is not taken for whole.
         staged.description = record if len(record) <= _LONGEST_DESCRIPTION else None
         staged.expires = dt.datetime.now(dt.UTC) + _STAGED_FOR
-        self._client.update_table(staged, ["description", "expires"])
+        self._client.update_table(staged, ["description", "expires"], retry=self._retry)
         self.resumed[table.name] = table.record
 
     def _written(self, table: Prepared, sql: str, parameters: list[Any], watch: Watch) -> Path:
@@ -179,8 +186,8 @@ class BigQueryTarget:
                 job_config=config,
                 num_retries=5,
             )
-        job.result()
-        return self._client.get_table(self._dataset.table(name))
+        job.result(retry=self._retry)
+        return self._client.get_table(self._dataset.table(name), retry=self._retry)
 
     def finish(self) -> None:
         """Copy what was staged over the tables, then record it."""
@@ -189,16 +196,16 @@ class BigQueryTarget:
         for name in self.resumed:
             config = CopyJobConfig(write_disposition=WriteDisposition.WRITE_TRUNCATE, labels=_LABELS)
             self._client.copy_table(
-                self._dataset.table(STAGED + name), self._dataset.table(name), job_config=config
+                self._dataset.table(STAGED + name), self._dataset.table(name), job_config=config, retry=self._retry
             ).result()
-            table = self._client.get_table(self._dataset.table(name))
+            table = self._client.get_table(self._dataset.table(name), retry=self._retry)
             table.description, table.expires = self._descriptions.get(name) or None, None
-            self._client.update_table(table, ["description", "expires"])
+            self._client.update_table(table, ["description", "expires"], retry=self._retry)
         self._put_row_sources()
         kept = [row for row in self._rows(KEY_SOURCES) if row[0] not in self._prefixes]
         added = [(name, prefix, source) for name, each in self._prefixes.items() for prefix, source in each.items()]
         self._put_rows(KEY_SOURCES, ("table_name", "prefix", "source"), kept + added)
-        records = {**_manifest.decoded(self._rows(MANIFEST), self._where), **self.resumed}
+        records = {**self.records(), **self.resumed}
         rows = [(name, _manifest.encoded(record)) for name, record in sorted(records.items())]
         self._put_rows(MANIFEST, ("table_name", "record"), rows)
         for name in self.resumed:
@@ -225,7 +232,7 @@ class BigQueryTarget:
         config = QueryJobConfig(
             labels=_LABELS, query_parameters=[ArrayQueryParameter("replaced", "STRING", sorted(self.resumed))]
         )
-        self._client.query(sql, job_config=config).result()
+        self._client.query(sql, job_config=config, retry=self._retry).result()
 
     def _put_rows(self, name: str, columns: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
         """Replace a small table of text."""
@@ -245,7 +252,7 @@ class BigQueryTarget:
 
     def _drop(self, name: str) -> None:
         for prefix in (STAGED, STAGED_SOURCES):
-            self._client.delete_table(self._dataset.table(prefix + name), not_found_ok=True)
+            self._client.delete_table(self._dataset.table(prefix + name), not_found_ok=True, retry=self._retry)
 
     def discard(self) -> None:
         """Nothing was staged, and so there is nothing to throw away."""

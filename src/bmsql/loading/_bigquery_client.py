@@ -16,8 +16,10 @@ from bmsql.errors import (
 )
 
 if TYPE_CHECKING:
+    from google.api_core.retry import Retry
     from google.cloud.bigquery import Client, DatasetReference
 
+_RETRY_SECONDS = 90.0
 _PARAMETERS = ("location", "billing_project", "credentials", "endpoint")
 _LOG_IN = "Run `gcloud auth application-default login`, or name a service-account file as credentials=."
 
@@ -64,6 +66,13 @@ def open_client(url: str) -> tuple[Client, DatasetReference, str]:
         client_options={"api_endpoint": endpoint} if endpoint else None,
     )
     return client, DatasetReference(project, dataset), options.get("location", "")
+
+
+def brief_retry() -> Retry:
+    """The client's own rule of what is tried again, for less than its ten minutes."""
+    from google.cloud.bigquery import DEFAULT_RETRY
+
+    return DEFAULT_RETRY.with_timeout(_RETRY_SECONDS)
 
 
 @contextmanager

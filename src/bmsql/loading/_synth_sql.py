@@ -70,7 +70,7 @@ SELECT
     {_allele(0)} AS effect_allele,
     {_allele(1)} AS other_allele,
     frequency, effect, standard_error,
-    {two_sided} AS p_value,
+    least({two_sided}, 1) AS p_value,
     chromosome AS chromosome_37,
     greatest(position + shift, 1) AS position_37,
     CASE WHEN {lifted} THEN chromosome ELSE {missing.get("chromosome_38", "NULL")} END AS chromosome_38,

@@ -24,13 +24,28 @@ def open_target(to: str, *, memory_mb: int) -> DuckDBTarget | BigQueryTarget:
         from bmsql.loading._duckdb import DuckDBTarget
 
         return DuckDBTarget(target_path(text), memory_mb=memory_mb)
-    if lowered.startswith(_BIGQUERY):
+    if is_bigquery(text):
         from bmsql.loading._bigquery import BigQueryTarget
 
         return BigQueryTarget(text, memory_mb=memory_mb)
     if lowered == "embedded":
         raise ConfigurationError("The embedded knowledge base cannot be written to.", remedy=f"Write {_FORMS}.")
     raise ConfigurationError(f"{to!r} names no place to load into.", remedy=f"Write {_FORMS}.")
+
+
+def is_bigquery(text: str) -> bool:
+    """Whether a text names a BigQuery dataset."""
+    return text.strip().lower().startswith(_BIGQUERY)
+
+
+def existing_path(text: str) -> Path:
+    """The file that `duckdb:///path` names. Raises ConfigurationError for another text, or where there is none."""
+    if not text.strip().lower().startswith(_DUCKDB):
+        raise ConfigurationError(f"{text!r} names no knowledge base of files.", remedy=f"Write {_FORMS}.")
+    path = target_path(text.strip())
+    if not path.is_file():
+        raise ConfigurationError(f"There is no file {path}.", remedy="Check the path.")
+    return path
 
 
 def target_path(text: str) -> Path:
