@@ -80,8 +80,9 @@ def test_they_stand_beside_the_facts_and_are_marked(made: Path) -> None:
     assert sum(contents.sources.values()) == sum(expected.values())
 
 
-def test_answers_say_that_they_rest_on_synthetic_rows(made: Path) -> None:
-    with Agent(backend=f"duckdb://{made}") as agent:
+def test_answers_say_that_they_rest_on_synthetic_rows(tmp_path: Path) -> None:
+    synthesize(400, f"duckdb://{tmp_path / 'few.duckdb'}", seed=7)
+    with Agent(backend=f"duckdb://{tmp_path / 'few.duckdb'}") as agent:
         answer = agent.ask("What is the p-value of rs9000000123 in the Alzheimer's disease GWAS?")
         assert answer.evidence == (f"synthetic_{TABLES[0]}_124",)
         assert answer.sources == (SOURCE,)
@@ -91,19 +92,18 @@ def test_answers_say_that_they_rest_on_synthetic_rows(made: Path) -> None:
         assert SOURCE not in known.sources
 
 
-def test_the_same_seed_makes_the_same_rows(made: Path, tmp_path: Path) -> None:
+def test_the_same_seed_makes_the_same_rows(tmp_path: Path) -> None:
     def content(path: Path) -> list[tuple[Any, ...]]:
         with duckdb.connect(str(path), read_only=True) as connection:
             return connection.execute(f'SELECT * FROM "{TABLES[1]}" ORDER BY rowid').fetchall()
 
-    again, other = tmp_path / "again.duckdb", tmp_path / "other.duckdb"
-    first = synthesize(ROWS, f"duckdb://{again}", seed=7, memory_mb=512)
-    assert content(again) == content(made)
-    synthesize(100, f"duckdb://{other}", seed=7)
-    seventh = content(other)
-    synthesize(100, f"duckdb://{other}", seed=8)
-    assert len(content(other)) == len(seventh)
-    assert content(other) != seventh
+    one, again, other = (tmp_path / f"{name}.duckdb" for name in ("one", "again", "other"))
+    synthesize(1_000, f"duckdb://{one}", seed=7)
+    first = synthesize(1_000, f"duckdb://{again}", seed=7, memory_mb=512)
+    assert content(again) == content(one)
+    synthesize(1_000, f"duckdb://{other}", seed=8)
+    assert len(content(other)) == len(content(one))
+    assert content(other) != content(one)
     assert {record.checksum for record in describe(f"duckdb://{again}").records} >= {t.checksum for t in first.tables}
 
 
@@ -186,7 +186,7 @@ def test_the_error_function() -> None:
 
 
 def test_stretches_share_out_all_variants() -> None:
-    genes = place_genes({"SNCA": (4, 89_720_000), "BELOW": (30, 1)}, seed=1)
+    genes = place_genes((("SNCA", 4, 89_720_000), ("BELOW", 30, 1)), seed=1)
     assert not [gene for gene in genes if gene.symbol == "BELOW"]  # a chromosome that is not described
     for variants in (1, 999, 5_000_000):
         cut = list(stretches(genes, variants, separator=";", none="NONE"))
@@ -195,7 +195,7 @@ def test_stretches_share_out_all_variants() -> None:
     assert any(each.genes.startswith("NONE;") for each in cut)
     here = [each for each in cut if each.genes == "SNCA"]
     assert [each.chromosome for each in here] == [4]
-    assert next(stretches([Gene("A", 1, 5, 5)], 10, separator="|", none="")).genes in ("|A", "A|")
+    assert next(stretches([Gene("A", 1, 5, 5)], 1000, separator="|", none="")).genes == "A|"
 
 
 def test_the_peak_that_is_felt_most() -> None:

@@ -158,8 +158,8 @@ class _Maker:
         recipes = (recipe for entity in self.model.entities.values() for recipe in entity.match.values())
         return next((recipe for recipe in recipes if roles & set(recipe.roles)), None)
 
-    def _known_genes(self) -> dict[str, tuple[int, int]]:
-        """Chromosome and position of the genes that the facts name alone at a position."""
+    def _known_genes(self) -> tuple[tuple[str, int, int], ...]:
+        """Symbol, chromosome and position of the genes that the facts name alone at a position."""
         found: dict[str, tuple[int, int]] = {}
         separator = self._recipe.separator if self._recipe else ";"
         for family, spec in specification()["families"].items():
@@ -174,7 +174,7 @@ class _Maker:
                 )
                 for symbol, where, middle in self.connection.execute(sql, [separator]).fetchall():
                     found.setdefault(symbol, (int(where), int(middle)))
-        return found
+        return tuple((symbol, *place) for symbol, place in found.items())
 
     def _holds(self, table: str) -> bool:
         return any(each.name == table for each in facts_manifest().tables)

@@ -5,19 +5,18 @@ from __future__ import annotations
 import hashlib
 import math
 import random
-from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 import yaml
 
 from bmsql.data import aliases
 
-# What a stretch is labelled with where there is no gene on one side.
 _REACH = 6  # widths beyond which a peak is not felt
 _CODING = "gene with protein product"
 
@@ -69,19 +68,20 @@ class Stretch:
     shift: int
 
 
-def place_genes(known: Mapping[str, tuple[int, int]], seed: int) -> list[Gene]:
+@lru_cache(maxsize=4)
+def place_genes(known: tuple[tuple[str, int, int], ...], seed: int) -> list[Gene]:
     """All protein-coding genes, in order: the known ones around their position, the others at random ones.
 
-    known: chromosome and position by symbol. A gene never reaches beyond the middle of the next one.
+    known: symbol, chromosome and position. A gene never reaches beyond the middle of the next one.
     """
     lengths = specification()["chromosomes"]
     table = aliases("genes")
     coding = {s for s, kind in zip(table["symbol"], table["locus_type"], strict=True) if kind == _CODING}
     draw = random.Random(number_of("genes", seed))  # noqa: S311 - made up, not secret
     middles: dict[int, list[tuple[int, str]]] = {chromosome: [] for chromosome in lengths}
-    weights = [length for length, _ in lengths.values()]
-    for symbol in sorted(coding | set(known)):
-        chromosome, position = known.get(symbol) or _anywhere(draw, weights, list(lengths), lengths)
+    places = {symbol: (chromosome, position) for symbol, chromosome, position in known}
+    for symbol in sorted(coding | places.keys()):
+        chromosome, position = places.get(symbol) or _anywhere(draw)
         if chromosome in middles:
             middles[chromosome].append((position, symbol))
     sizes = specification()["gene_lengths"]
@@ -97,22 +97,30 @@ def place_genes(known: Mapping[str, tuple[int, int]], seed: int) -> list[Gene]:
     return genes
 
 
-def _anywhere(
-    draw: random.Random, weights: Sequence[int], chromosomes: Sequence[int], lengths: Mapping[int, Sequence[int]]
-) -> tuple[int, int]:
-    chromosome = draw.choices(chromosomes, weights)[0]
-    return chromosome, draw.randrange(1, lengths[chromosome][0])
+def _anywhere(draw: random.Random) -> tuple[int, int]:
+    """A chromosome and a position on it, all positions of the genome being equally likely."""
+    lengths, ends = _genome()
+    position = draw.randrange(ends[-1])
+    number = bisect_right(ends, position)
+    before = ends[number - 1] if number else 0
+    return lengths[number], position - before + 1
+
+
+@cache
+def _genome() -> tuple[list[int], list[int]]:
+    """The chromosomes, and where each ends when they lie one behind the other."""
+    lengths = specification()["chromosomes"]
+    return list(lengths), list(accumulate(length for length, _ in lengths.values()))
 
 
 def place_peaks(table: str, seed: int) -> dict[int, list[Peak]]:
     """The peaks of association of a table, by chromosome, in order of position."""
     draw = random.Random(number_of("peaks", table, seed))  # noqa: S311 - made up, not secret
     lengths = specification()["chromosomes"]
-    weights = [length for length, _ in lengths.values()]
     peaks: dict[int, list[Peak]] = {chromosome: [] for chromosome in lengths}
     for kind in specification()["peaks"]:
         for _ in range(kind["loci"]):
-            chromosome, position = _anywhere(draw, weights, list(lengths), lengths)
+            chromosome, position = _anywhere(draw)
             z = kind["least"] + draw.expovariate(1 / kind["mean"])
             peaks[chromosome].append(Peak(position, draw.choice((-1, 1)) * z, draw.uniform(*kind["widths"])))
     for placed in peaks.values():
