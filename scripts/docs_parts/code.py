@@ -22,6 +22,7 @@ _MODULES = (
     "bmsql.reasoners",
     "bmsql.graph",
     "bmsql.agent",
+    "bmsql.loading",
     "bmsql.testing",
 )
 # Annotations are kept as text, in quotes.
