@@ -34,7 +34,7 @@ def show_info(backend: str | None, *, as_json: bool) -> int:
     finally:
         opened.close()
     if document["name"] == "embedded":
-        document |= _embedded()
+        document |= _recorded("embedded", document["tables"]) | _embedded()
     elif document["name"].startswith(_DESCRIBED) and isinstance(settings.backend, str):
         document |= _recorded(settings.backend, document["tables"])
     if as_json:
@@ -95,17 +95,11 @@ def _recorded(backend: str, tables: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _embedded() -> dict[str, Any]:
     from bmsql.backends import ensure_embedded
-    from bmsql.data import facts_manifest
 
     found = ensure_embedded()
-    sources: dict[str, int] = {}
-    for table in facts_manifest().tables:
-        for source, rows in table.sources.items():
-            sources[source] = sources.get(source, 0) + rows
     terms = files("bmsql.data") / "facts" / TERMS
     return {
         "file": str(found.path),
         "note": found.note,
-        "sources": dict(sorted(sources.items(), key=lambda item: -item[1])),
         "terms": terms.read_text(encoding="utf-8").strip() if terms.is_file() else "",
     }

@@ -7,9 +7,11 @@ from pathlib import Path
 from pydantic import Field
 
 from bmsql.backends import KEY_SOURCES, ROW_SOURCES
+from bmsql.data import facts_manifest
 from bmsql.errors import BackendUnavailableError
 from bmsql.loading import _manifest
 from bmsql.loading._bigquery import BigQueryTarget
+from bmsql.loading._facts import facts_records
 from bmsql.loading._load import MEMORY_MB
 from bmsql.loading._report import TableRecord
 from bmsql.loading._target import existing_path, is_bigquery
@@ -32,11 +34,17 @@ class Contents(Frozen):
 
 
 def describe(backend: str) -> Contents:
-    """What the knowledge base `duckdb:///path` or `bigquery://project/dataset` records of itself.
+    """What a knowledge base (`embedded`, `duckdb:///path`, `bigquery://project/dataset`) records of itself.
 
     No backend of this process may have the DuckDB file open. Raises BackendUnavailableError when it cannot
     be opened, KnowledgeBaseError when its records cannot be read.
     """
+    if backend.strip().lower() == "embedded":
+        facts: dict[str, int] = {}
+        for table in facts_manifest().tables:
+            for source, rows in table.sources.items():
+                facts[source] = facts.get(source, 0) + rows
+        return Contents(records=facts_records(), sources=_most_first(facts))
     if is_bigquery(backend):
         records = BigQueryTarget(backend, memory_mb=MEMORY_MB).records()
         # The sources of its rows are not counted: that would cost a scan.
@@ -70,4 +78,8 @@ def _sources(path: Path, records: dict[str, TableRecord]) -> dict[str, int]:
                         counted[source] = counted.get(source, 0) + rows
     except duckdb.Error as e:
         raise BackendUnavailableError(f"{path} cannot be read: {e}", remedy="Close what has it open.") from e
+    return _most_first(counted)
+
+
+def _most_first(counted: dict[str, int]) -> dict[str, int]:
     return dict(sorted(counted.items(), key=lambda item: (-item[1], item[0])))

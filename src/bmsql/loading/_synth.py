@@ -19,9 +19,10 @@ from bmsql.data import facts_checksum, facts_manifest
 from bmsql.errors import ConfigurationError
 from bmsql.loading import _manifest
 from bmsql.loading._duckdb import DuckDBTarget
+from bmsql.loading._facts import facts_records
 from bmsql.loading._job import Watch, polled
 from bmsql.loading._load import MEMORY_MB
-from bmsql.loading._report import FileRecord, LoadReport, OnProgress, TableRecord, TableReport, silent
+from bmsql.loading._report import LoadReport, OnProgress, TableRecord, TableReport, silent
 from bmsql.loading._send import send
 from bmsql.loading._synth_plan import felt_peak, place_genes, place_peaks, specification, stretches
 from bmsql.loading._synth_sql import quantities
@@ -82,7 +83,8 @@ def _made(
     """Make the file, whole or not at all."""
     _check_replaceable(target, force)
     with target.opened(base=ensure_embedded().path):
-        _record_facts(target.connection)
+        for record in facts_records():
+            _manifest.write(target.connection, record)
         maker = _Maker(target.connection, model, seed)
         reports = []
         for number, table in enumerate(tables, 1):
@@ -121,22 +123,6 @@ def _check_replaceable(target: DuckDBTarget, force: bool) -> None:
         raise ConfigurationError(
             f"{target.path} exists, and holds no synthetic rows.",
             remedy="Give another place, or --force to replace it.",
-        )
-
-
-def _record_facts(connection: duckdb.DuckDBPyConnection) -> None:
-    for table in facts_manifest().tables:
-        _manifest.write(
-            connection,
-            TableRecord(
-                table=table.name,
-                rows=table.rows,
-                files=(FileRecord(name=table.file, sha256=table.sha256, bytes=0, rows=table.rows),),
-                checksum=table.sha256,
-                origin="embedded",
-                loaded_at=_now(),
-                bmsql=__version__,
-            ),
         )
 
 
@@ -267,7 +253,7 @@ class _Maker:
             table=table,
             rows=facts.rows + rows,
             synthetic_rows=rows,
-            files=(FileRecord(name=facts.file, sha256=facts.sha256, bytes=0, rows=facts.rows),),
+            files=next(each.files for each in facts_records() if each.table == table),
             checksum=hashlib.sha256(_manifest.dumped(made).encode()).hexdigest(),
             origin=f"embedded, and {source}",
             loaded_at=_now(),
