@@ -190,6 +190,17 @@ def test_what_was_begun_is_thrown_away_when_the_target_has_changed_since(tmp_pat
     assert rows(target, "SELECT x FROM newer") == [(1,)]
 
 
+def test_what_was_begun_of_other_tables_is_not_published(tmp_path: Path, target: Path) -> None:
+    for name, text in {"A": b"x\n1\n", "B": b"x\n\xff\xfe\n", "C": b"x\n3\n"}.items():
+        (tmp_path / f"{name}.csv").write_bytes(text)
+    with pytest.raises(KnowledgeBaseError, match=r"B\.csv"):
+        load([tmp_path / "A.csv", tmp_path / "B.csv"], f"duckdb://{target}")
+    assert target.with_name("kb.duckdb.partial").exists()
+    load(tmp_path / "C.csv", f"duckdb://{target}")
+    assert list(read_records(target)) == ["C"]
+    assert rows(target, "SELECT table_name FROM duckdb_tables() WHERE table_name IN ('A', 'B', 'C')") == [("C",)]
+
+
 def test_a_wrong_row_count_is_an_error(tmp_path: Path, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from bmsql.loading import _files
 
