@@ -212,7 +212,7 @@ def serving(bigquery: BigQuery) -> Iterator[BigQuery]:  # noqa: C901
             self.wfile.write(content)
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     bigquery.url = f"http://127.0.0.1:{server.server_port}"
     try:
         yield bigquery
