@@ -23,6 +23,7 @@ _MODULES = (
     "bmsql.reasoners.chat",
     "bmsql.graph",
     "bmsql.agent",
+    "bmsql.loading",
     "bmsql.testing",
 )
 # Annotations are kept as text, in quotes.

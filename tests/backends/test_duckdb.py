@@ -255,3 +255,15 @@ def test_an_instance_that_duckdb_gave_up_is_opened_anew(sample: DuckDBBackend) -
         sample._run(fatal, 5)
     assert sample._run(lambda cursor: cursor.execute("SELECT count(*) FROM Items").fetchone(), 5) == (2000,)
     assert sample._instance is not before
+
+
+def test_a_query_is_translated_once(sample: DuckDBBackend, query: Query, monkeypatch: pytest.MonkeyPatch) -> None:
+    import bmsql.sql.duckdb
+
+    seen: list[str] = []
+    real = bmsql.sql.duckdb.to_duckdb
+    monkeypatch.setattr(bmsql.sql.duckdb, "to_duckdb", lambda sql, catalog: seen.append(sql) or real(sql, catalog))
+    for sql in ("SELECT count(*) FROM Items", "SELECT max(n) FROM Items"):
+        sample.dry_run(query(sql))
+        assert sample.execute(query(sql), Limits()).rows == sample.execute(query(sql), Limits()).rows
+    assert seen == ["SELECT count(*) FROM Items", "SELECT max(n) FROM Items"]

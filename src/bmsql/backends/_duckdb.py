@@ -6,12 +6,15 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self, TypeVar
 
 from bmsql.backends._base import DryRun
 from bmsql.backends._duckdb_file import (
+    INTERNAL,
+    KEY_SOURCES,
     ROW_SOURCES,
     bigquery_columns,
     did_you_mean,
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _MAX_THREADS = 4
+_TRANSLATIONS_KEPT = 128
 
 
 class DuckDBBackend:
@@ -71,8 +75,10 @@ class DuckDBBackend:
         self._lock = threading.Lock()
         self._instance: Instance | None = self._acquire()
         self._fingerprint = file_fingerprint(self.path)
-        # The catalogue with the fact whether the file records the sources of its rows.
-        self._introspected: tuple[Catalog, bool] | None = None
+        # The catalogue, and which of the internal tables the file has.
+        self._introspected: tuple[Catalog, frozenset[str]] | None = None
+        # A query is tried, run and often run again: it need be translated once.
+        self._translations = lru_cache(maxsize=_TRANSLATIONS_KEPT)(self._translate_text)
 
     @property
     def name(self) -> str:
@@ -139,12 +145,22 @@ class DuckDBBackend:
     def sources_of(self, table: str, keys: Sequence[str]) -> dict[str, str]:
         """The source of each row, by evidence key; empty where the file does not record sources."""
         self._table(table)
-        if not keys or not self._introspect()[1]:
+        known, found = self._introspect()[1], dict[str, str]()
+        asked = [table, list(keys)]
+        if not keys:
             return {}
-        condition = "table_name = ? AND key IN (SELECT unnest(?))"
-        sql = f"SELECT key, source FROM {ROW_SOURCES} WHERE {condition} ORDER BY key"  # noqa: S608
-        rows = self._run(lambda cursor: cursor.execute(sql, [table, list(keys)]).fetchall(), self.limits.seconds)
-        return dict(rows)
+        if KEY_SOURCES in known:
+            # The longest prefix is the most specific, and comes last.
+            sql = (
+                f"SELECT asked.key, source FROM {KEY_SOURCES} JOIN (SELECT unnest(?) AS key) AS asked "  # noqa: S608
+                "ON starts_with(asked.key, prefix) WHERE table_name = ? ORDER BY asked.key, length(prefix)"
+            )
+            found.update(self._run(lambda cursor: cursor.execute(sql, asked[::-1]).fetchall(), self.limits.seconds))
+        if ROW_SOURCES in known:
+            condition = "table_name = ? AND key IN (SELECT unnest(?))"
+            by_row = f"SELECT key, source FROM {ROW_SOURCES} WHERE {condition} ORDER BY key"  # noqa: S608
+            found.update(self._run(lambda cursor: cursor.execute(by_row, asked).fetchall(), self.limits.seconds))
+        return found
 
     def fingerprint(self) -> str:
         """Of the file as it was when opened. See `Backend.fingerprint`."""
@@ -171,13 +187,16 @@ class DuckDBBackend:
     def _translate(self, query: ValidatedQuery) -> str:
         if not isinstance(query, ValidatedQuery):
             raise TypeError("a backend runs a ValidatedQuery, not text: see bmsql.sql.validate")
-        from bmsql.sql.duckdb import to_duckdb
-
         try:
-            return to_duckdb(query.sql, self.catalog())
+            return self._translations(query.sql)
         except (SqlSyntaxError, InvalidSqlError) as e:
             # Validation lets none of these through, but what binds names last refuses like a database.
             raise ExecutionError(e.message, remedy=e.remedy) from e
+
+    def _translate_text(self, sql: str) -> str:
+        from bmsql.sql.duckdb import to_duckdb
+
+        return to_duckdb(sql, self.catalog())
 
     def _table(self, table: str) -> TableInfo:
         tables = self.catalog().by_name
@@ -185,14 +204,14 @@ class DuckDBBackend:
             raise InvalidSqlError(f"{self._name} has no table {table!r}.", remedy=did_you_mean(table, list(tables)))
         return tables[table]
 
-    def _introspect(self) -> tuple[Catalog, bool]:
+    def _introspect(self) -> tuple[Catalog, frozenset[str]]:
         with self._lock:
             known = self._introspected
         if known is None:
             found = self._run(read_tables, self.limits.seconds)
-            tables = tuple(table for table in found if table.name != ROW_SOURCES)
+            tables = tuple(table for table in found if table.name not in INTERNAL)
             catalog = Catalog(project=self._project, dataset=self._dataset, tables=tables)
-            known = (catalog, len(tables) < len(found))
+            known = (catalog, INTERNAL & {table.name for table in found})
             with self._lock:
                 self._introspected = known
         return known
@@ -211,6 +230,7 @@ class DuckDBBackend:
                 release(instance)
                 # The file may have been replaced since.
                 self._fingerprint, self._introspected = file_fingerprint(self.path), None
+                self._translations.cache_clear()
                 return self._instance
             return instance
 

@@ -18,12 +18,20 @@ if TYPE_CHECKING:
 ROW_SOURCES = "_row_sources"
 """The table `(table_name, key, source)` that names the source of each row; no part of the catalogue."""
 
+KEY_SOURCES = "_key_sources"
+"""The table `(table_name, prefix, source)` that names the source of all rows whose key begins with a prefix."""
+
+MANIFEST = "_kb_manifest"
+"""The table in which `bmsql.loading` records what it loaded; no part of the catalogue either."""
+
+INTERNAL = frozenset({ROW_SOURCES, KEY_SOURCES, MANIFEST})
+
 _HEADER_BYTES = 3 * 4096  # DuckDB's file header and its two database headers, rewritten by every checkpoint
 _log = logging.getLogger(__name__)
 
 
 def read_tables(cursor: duckdb.DuckDBPyConnection) -> tuple[TableInfo, ...]:
-    """The tables and views of the schema `main` by name, `ROW_SOURCES` among them.
+    """The tables and views of the schema `main` by name, those of `INTERNAL` among them.
 
     Views have no row count: counting could take as long as a query. A view that cannot be read
     here (over another file, or a table that is gone) is left out, with a warning in the log.

@@ -20,6 +20,7 @@ from pathlib import Path
 from bmsql.backends._build import LAYOUT, build
 from bmsql.backends._cache import CACHE_VARIABLE, cache_directory
 from bmsql.backends._duckdb import DuckDBBackend
+from bmsql.backends._duckdb_file import ROW_SOURCES
 from bmsql.backends._lock import file_lock
 from bmsql.data import facts_checksum, facts_manifest
 from bmsql.errors import KnowledgeBaseError
@@ -44,8 +45,8 @@ class _EmbeddedBackend(DuckDBBackend):
         """Of the facts: the same wherever and whenever they were built."""
         return facts_checksum()
 
-    def _introspect(self) -> tuple[Catalog, bool]:
-        return _manifest_catalog(), True
+    def _introspect(self) -> tuple[Catalog, frozenset[str]]:
+        return _manifest_catalog(), frozenset({ROW_SOURCES})
 
 
 @cache

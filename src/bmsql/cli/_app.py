@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from bmsql._version import __version__
+from bmsql.cli._kb_app import kb
 from bmsql.cli._options import (
     Backend,
     Cache,
@@ -37,7 +38,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-kb = typer.Typer(help="The knowledge base.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(kb, name="kb")
 
 
@@ -220,14 +220,6 @@ def conventions(
         return _conventions.show_rules(profile, rules, as_json=json)
     with make_agent(backend=backend, semantic_model=semantic_model, profile=profile, rules=rules) as agent:
         return _conventions.show_applied(agent, sql, question, as_json=json)
-
-
-@kb.command()
-def info(backend: Backend = None, json: Json = False, debug: Debug = False) -> int:
-    """Show the knowledge base: tables, rows, sources, terms."""
-    from bmsql.cli import _kb
-
-    return _kb.show_info(backend, as_json=json)
 
 
 @app.command()
