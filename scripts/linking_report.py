@@ -9,15 +9,16 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from bmsql.backends import open_embedded  # noqa: E402
 from bmsql.linking import Linker, ValueIndex  # noqa: E402
 from bmsql.semantic import load_semantic_model  # noqa: E402
-from tests.linking.conftest import facts_source  # noqa: E402
 from tests.linking.measure import cases, measure  # noqa: E402
 
 
 def main() -> None:
     model = load_semantic_model()
-    linker = Linker(model, ValueIndex.build(facts_source(), model))
+    with open_embedded() as backend:
+        linker = Linker(model, ValueIndex.build(backend, model))
     measured = measure(linker)
     for question, expected, found in measured.confusions:
         print(question, f"  expected {expected}", f"  found    {found}", sep="\n")

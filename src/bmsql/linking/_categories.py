@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 
 from bmsql.linking._items import items_of
-from bmsql.linking._lexicon import Lexicon
-from bmsql.linking._source import Reader
+from bmsql.linking._lexicon import LexiconBuilder
+from bmsql.linking._reader import Reader
 from bmsql.semantic import Entity, Recipe
 
 
-def build_category(lexicon: Lexicon, reader: Reader, name: str, entity: Entity) -> None:
+def build_category(lexicon: LexiconBuilder, reader: Reader, name: str, entity: Entity) -> None:
     """Add the values of a category: those of the semantic model, and the stored ones it does not close."""
     held = _Held(reader, entity)
     concepts: dict[str, int] = {}
@@ -48,7 +48,7 @@ class _Held:
         self._texts: dict[str, str] = {}
         self.spelling: dict[str, str] = {}
         for family, recipe in entity.match.items():
-            texts = [text for role in recipe.roles for text in reader.values(family, role)]
+            texts = [text for role in recipe.roles for text in reader.values(family, role, recipe)]
             self._texts[family] = "".join(f"\n{text.lower()}" for text in texts)
             for text in texts:
                 for item in items_of(text, recipe):
@@ -91,12 +91,3 @@ def _occurs(value: str, texts: str, recipe: Recipe) -> bool:
             return f"\n{value}" in texts
         case _:
             return False
-
-
-def _add_tails(lexicon: Lexicon, concepts: dict[str, int], spelling: dict[str, str]) -> None:
-    """Names without their source prefix (`GO_LIPID_TRANSPORT` is also `lipid transport`)."""
-    for lowered, item in spelling.items():
-        for separator in (": ", "_"):
-            head, found, tail = item.partition(separator)
-            if found and " " not in head.strip() and len(tail) > 3:
-                lexicon.add(concepts[lowered], tail, "part")

@@ -110,7 +110,7 @@ class Linker:
         if reading.corrected:
             method = "fuzzy"
             note = f"'{text}' read as '{surface}'"
-        if entity in self.index.lexicon.texts:
+        if self.index.lexicon.held(entity) is not None:
             same = [rival for rival in equals if rival.concept.entity == entity]
             equals = [rival for rival in equals if rival.concept.entity != entity]
             if same:
@@ -140,13 +140,13 @@ class Linker:
 
     def _text_values(self, reading: Reading) -> dict[str, tuple[str, ...]]:
         """The text to look for in each family: the name itself, else another name of the same thing."""
-        texts = self.index.lexicon.texts[reading.concept.entity]
+        texts = self.index.lexicon.held(reading.concept.entity) or {}
         surface = reading.entry.surface.lower()
         stored: dict[str, tuple[str, ...]] = {}
         for family in self.model.entities[reading.concept.entity].match:
-            held = texts.get(family, "")
+            held = texts.get(family)
             names = (surface, *reading.concept.texts)
-            stored[family] = next(((name,) for name in names if name in held), ())
+            stored[family] = next(((name,) for name in names if held is not None and held.holds(name)), ())
         return stored
 
 

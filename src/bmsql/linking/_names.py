@@ -7,9 +7,9 @@ from collections import Counter
 
 from bmsql.linking._endings import name_endings
 from bmsql.linking._items import items_of
-from bmsql.linking._lexicon import Lexicon
+from bmsql.linking._lexicon import LexiconBuilder
 from bmsql.linking._normal import keys_of, norm, tokenize
-from bmsql.linking._source import Reader
+from bmsql.linking._reader import Reader
 from bmsql.linking._words import is_common
 from bmsql.semantic import Entity, Recipe
 
@@ -20,7 +20,7 @@ _LEGAL = frozenset(
 )
 
 
-def build_names(lexicon: Lexicon, reader: Reader, name: str, entity: Entity) -> None:
+def build_names(lexicon: LexiconBuilder, reader: Reader, name: str, entity: Entity) -> None:
     """Add the names of an entity. The names of one record, such as generic and brand, are one concept."""
     canonical: dict[str, int] = {}
     heads: list[tuple[int, str]] = []
@@ -40,7 +40,7 @@ def build_names(lexicon: Lexicon, reader: Reader, name: str, entity: Entity) -> 
                     lexicon.add(concept, item, "stored")
                     if place not in lists:
                         heads.append((concept, item))
-        texts[family] = "\n".join(lines)
+        texts[family] = lines
     for known, alias in reader.names(name):
         for key in keys_of(known):
             if key in canonical:
@@ -67,7 +67,7 @@ def _cell_items(cell: str | None, recipe: Recipe, *, listed: bool) -> list[str]:
 
 
 def _record_concept(
-    lexicon: Lexicon, name: str, cells: list[list[str]], lists: set[int], canonical: dict[str, int]
+    lexicon: LexiconBuilder, name: str, cells: list[list[str]], lists: set[int], canonical: dict[str, int]
 ) -> int:
     """The concept of one record: a known one if its name, or what comes before a suffix of it, is known."""
     names = [items[0] for place, items in enumerate(cells) if items and place not in lists]
@@ -84,7 +84,7 @@ def _record_concept(
     return concept
 
 
-def _add_heads(lexicon: Lexicon, name: str, heads: list[tuple[int, str]], *, parts: bool) -> None:
+def _add_heads(lexicon: LexiconBuilder, name: str, heads: list[tuple[int, str]], *, parts: bool) -> None:
     """The leading words of longer names: `insulin` of `insulin glargine`, `Celltrion` of `CELLTRION, Inc.`."""
     # A word that is also found inside names (`sodium`) does not stand for those that begin with it.
     inner = Counter(word for item in {item for _, item in heads} for word in {t.norm for t in tokenize(item)[1:]})

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from bmsql.linking._context import Context
 from bmsql.linking._gate import admits, admits_symbol, is_abbreviation
-from bmsql.linking._lexicon import Concept, Entry, Lexicon
+from bmsql.linking._lexicon import Concept, Entry
 from bmsql.linking._normal import MAX_TOKENS, Token, compact, fold, norm, span_keys, split_key
+from bmsql.linking._stored import StoredLexicon
 from bmsql.semantic import Entity, SemanticModel
 
 _TIER = {
@@ -35,7 +36,7 @@ class Reading:
 
 
 def readings(
-    context: Context, lexicon: Lexicon, model: SemanticModel, tokens: list[Token] | None = None, must: int = -1
+    context: Context, lexicon: StoredLexicon, model: SemanticModel, tokens: list[Token] | None = None, must: int = -1
 ) -> Iterator[Reading]:
     """Every believable reading; `tokens` may replace the question's, and then word `must` takes part."""
     words = context.tokens if tokens is None else tokens

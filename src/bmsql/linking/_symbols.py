@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from bmsql.linking._items import items_of
-from bmsql.linking._lexicon import Lexicon
+from bmsql.linking._lexicon import LexiconBuilder
 from bmsql.linking._normal import compact
-from bmsql.linking._source import Reader
+from bmsql.linking._reader import Reader
 from bmsql.linking._tables import SymbolTable, symbol_table
 from bmsql.semantic import Entity
 
 
-def build_symbols(lexicon: Lexicon, reader: Reader, name: str, entity: Entity) -> None:
+def build_symbols(lexicon: LexiconBuilder, reader: Reader, name: str, entity: Entity) -> None:
     """Add the symbols of an entity: `stored` holds, by family, every spelling of the same thing."""
     stored: dict[str, dict[str, list[str]]] = {}
     for family, recipe in entity.match.items():
         for role in recipe.roles:
-            for text in reader.values(family, role):
-                for item in items_of(text, recipe):
-                    families = stored.setdefault(item, {})
-                    if family not in families:
-                        families[family] = [item]
+            for item in reader.values(family, role, recipe):
+                families = stored.setdefault(item.strip(), {})
+                if family not in families:
+                    families[family] = [item.strip()]
     table = symbol_table(entity.aliases) if entity.aliases else None
     concepts: dict[str, int] = {}
     for symbol, families in stored.items():
@@ -49,7 +47,9 @@ def official_symbol(symbol: str, table: SymbolTable | None) -> str:
     return best[0].symbol if len(best) == 1 else symbol
 
 
-def _add_aliases(lexicon: Lexicon, concepts: dict[str, int], table: SymbolTable, families: tuple[str, ...]) -> None:
+def _add_aliases(
+    lexicon: LexiconBuilder, concepts: dict[str, int], table: SymbolTable, families: tuple[str, ...]
+) -> None:
     """Aliases of the stored symbols; whoever shares one is added too, so that a tie is seen as one."""
     for official, concept in list(concepts.items()):
         row = table.row(official)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from bmsql.linking._lexicon import Lexicon
+from bmsql.linking._lexicon import LexiconBuilder
 from bmsql.linking._normal import inverted, keys_of, tokenize
-from bmsql.linking._source import Reader
+from bmsql.linking._reader import Reader
 from bmsql.linking._tables import Term, terms
 from bmsql.linking._words import is_common
 from bmsql.semantic import Entity
@@ -18,7 +18,7 @@ _BRACKETS = re.compile(r"\s*\([^)]*\)")
 _EPONYM_HEADS = ("disease", "syndrome")
 
 
-def build_terms(lexicon: Lexicon, reader: Reader, name: str, entity: Entity) -> None:
+def build_terms(lexicon: LexiconBuilder, reader: Reader, name: str, entity: Entity) -> None:
     """Add the terms of an entity. Two stored terms are one concept when an identifier or a name says so."""
     book = _Book(terms(entity.aliases) if entity.aliases else [])
     stored, plain, beside = _stored_terms(reader, entity)
@@ -65,7 +65,7 @@ def _stored_terms(reader: Reader, entity: Entity) -> tuple[Stored, dict[str, lis
     beside: set[tuple[str, str]] = set()
     for family, recipe in entity.match.items():
         if recipe.how == "equals":
-            plain[family] = [text for role in recipe.roles for text in reader.values(family, role)]
+            plain[family] = [text for role in recipe.roles for text in reader.values(family, role, recipe)]
             continue
         width = len(recipe.roles)
         rows = reader.rows(family, (*recipe.roles, *recipe.ids))
@@ -163,7 +163,7 @@ def _spoken(text: str) -> str:
     return inverted(text) or text
 
 
-def _add_term(lexicon: Lexicon, book: _Book, number: int, concept: int, *, held: bool) -> None:
+def _add_term(lexicon: LexiconBuilder, book: _Book, number: int, concept: int, *, held: bool) -> None:
     """The names of one row of the alias table."""
     term = book.terms[number]
     for form in filter(None, (term.name, inverted(term.name))):
@@ -181,7 +181,7 @@ def _add_term(lexicon: Lexicon, book: _Book, number: int, concept: int, *, held:
             lexicon.add(concept, form, "alias" if held else "table")
 
 
-def _add_extra(lexicon: Lexicon, reader: Reader, name: str, table: str) -> None:
+def _add_extra(lexicon: LexiconBuilder, reader: Reader, name: str, table: str) -> None:
     for known, alias in reader.names(name, table):
         owners = [
             entry.concept
@@ -193,7 +193,7 @@ def _add_extra(lexicon: Lexicon, reader: Reader, name: str, table: str) -> None:
             lexicon.add(owners[0], alias, "extra")
 
 
-def _add_eponyms(lexicon: Lexicon, name: str) -> None:
+def _add_eponyms(lexicon: LexiconBuilder, name: str) -> None:
     """`Crohn's` for `Crohn disease`: a proper name before `disease`, linked only when the question marks it."""
     for head in _EPONYM_HEADS:
         for key in lexicon.names:

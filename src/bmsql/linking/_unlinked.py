@@ -137,7 +137,7 @@ class Unlinked:
             len(token.text) > 4
             and token.norm.isalpha()
             and not context.is_plain(place)
-            and token.norm not in self._index.vocabulary
+            and not self._index.lexicon.knows(token.norm)
         )
 
 
