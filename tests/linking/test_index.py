@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import pyarrow as pa
@@ -128,10 +129,11 @@ def test_a_scrambled_footer_is_refused_or_harmless(garden_source: TableSource, t
     index = ValueIndex.build(garden_source, parse_semantic_model(GARDEN))
     path = tmp_path / "index.arrow"
     outcomes = set()
-    for place in range(1, 60):
-        content = bytearray(index.file.data)
-        content[-6 - 8 * place : -2 - 8 * place] = b"\xff\xff\xff\xff"
-        path.write_bytes(content)
+    whole = bytes(index.file.data)
+    footer = len(whole) - 10 - int.from_bytes(whole[-10:-6], "little")
+    places = [*range(footer, footer + 160, 4), *range(footer + 160, len(whole) - 4, 128)]
+    for place, scrambled in product(places, (b"\xff\xff\xff\xff", b"\0\0\0\0")):
+        path.write_bytes(whole[:place] + scrambled + whole[place + 4 :])
         outcomes.add(_fingerprint_or_remedy(path))
     assert outcomes == {index.fingerprint, "Build it anew."}
 

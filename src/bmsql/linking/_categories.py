@@ -10,6 +10,9 @@ from bmsql.linking._lexicon import LexiconBuilder
 from bmsql.linking._reader import Reader
 from bmsql.semantic import Entity, Recipe
 
+_ACCESSION = re.compile(r"([A-Z][A-Z-]*[:-]\d{4,})_")
+"""What a name such as `GO:0048156_tau_protein_binding` begins with."""
+
 
 def build_category(lexicon: LexiconBuilder, reader: Reader, name: str, entity: Entity) -> None:
     """Add the values of a category: those of the semantic model, and the stored ones it does not close."""
@@ -29,6 +32,15 @@ def build_category(lexicon: LexiconBuilder, reader: Reader, name: str, entity: E
     for canonical, names in entity.synonyms.items():
         for alias in (*names, canonical):
             lexicon.add(concept_of(canonical), alias, "synonym")
+    for group in entity.groups:
+        concept = lexicon.concept(name, group.id)
+        members = [held.values(value.lower()) for value in group.values]
+        lexicon.concepts[concept].stored = {
+            family: list(dict.fromkeys(value for member in members for value in member[family]))
+            for family in entity.match
+        }
+        for alias in group.names:
+            lexicon.add(concept, alias, "group")
     if entity.values:
         return
     tails = any(recipe.how == "contains" for recipe in entity.match.values())
@@ -37,6 +49,9 @@ def build_category(lexicon: LexiconBuilder, reader: Reader, name: str, entity: E
         lexicon.add(concept, item, "stored")
         for tail in _tails(item) if tails else ():
             lexicon.add(concept, tail, "part")
+        accession = _ACCESSION.match(item) if tails else None
+        if accession:
+            lexicon.add(concept, accession.group(1), "head")
 
 
 class _Held:

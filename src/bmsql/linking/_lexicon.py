@@ -8,7 +8,20 @@ from typing import NamedTuple, Protocol
 
 from bmsql.linking._normal import compact, keys_of
 
-SOURCES = ("value", "synonym", "stored", "official", "extra", "previous", "alias", "table", "eponym", "head", "part")
+SOURCES = (
+    "value",
+    "group",
+    "synonym",
+    "stored",
+    "official",
+    "extra",
+    "previous",
+    "alias",
+    "table",
+    "eponym",
+    "head",
+    "part",
+)
 RANK = {source: place for place, source in enumerate(SOURCES)}
 """Sources, the most trusted first."""
 
@@ -16,7 +29,7 @@ RANK = {source: place for place, source in enumerate(SOURCES)}
 class Entry(NamedTuple):
     """A name of a concept.
 
-    source says how far it can be trusted: `value` and `synonym` (written in the semantic model),
+    source says how far it can be trusted: `value`, `group` and `synonym` (written in the semantic model),
     `stored` (in the data), `official`, `previous` and `alias` (alias tables), `extra` (our own
     names), `table` (known, but not in the data), `eponym` (`Crohn's` for `Crohn disease`),
     `head` and `part` (a piece of a longer stored name).

@@ -9,17 +9,20 @@ from bmsql.linking._context import Context, nouns_of
 from bmsql.linking._fuzzy import Speller
 from bmsql.linking._index import ValueIndex
 from bmsql.linking._readings import Reading, choose, readings, same_text
+from bmsql.linking._series import Series
 from bmsql.linking._unlinked import Unlinked
-from bmsql.linking._words import model_words
+from bmsql.linking._words import category_cues, model_words
 from bmsql.semantic import SemanticModel
 from bmsql.types import Mention
 
 Method = Literal["exact", "normalised", "alias", "synonym", "pattern", "fuzzy", "unlinked"]
 _METHODS: dict[str, Method] = {
-    "synonym": "synonym", "official": "exact", "extra": "alias", "previous": "alias", "alias": "alias",
-    "table": "synonym", "eponym": "alias", "head": "normalised", "part": "normalised",
+    "synonym": "synonym", "group": "synonym", "official": "exact", "extra": "alias", "previous": "alias",
+    "alias": "alias", "table": "synonym", "eponym": "alias", "head": "normalised", "part": "normalised",
 }  # fmt: skip
-_OPTIONAL = re.compile(r"(?:\\.|\[[^\]]*\]|[^\\])[?*]")
+_APART = re.compile(r"\(\?<?[=!][^)]*\)|\(\?:[^)]*\)[?*]")
+"""Parts of a pattern that are no part of what it matches: look-arounds and what may be absent."""
+_OPTIONAL = re.compile(r"(?:\\.|\[[^\]]*\]|[^\\])(?:[?*]|\{0,\d*\})")
 _LITERAL = re.compile(r"\\(?:[bBsSdDwWAZ]|(.))")
 
 
@@ -34,12 +37,14 @@ class Linker:
         self.index = index
         self._nouns = nouns_of(model)
         self._model_words = model_words(model)
+        self._cues = category_cues(model)
         self._patterns = [
             (name, re.compile(entity.pattern, re.IGNORECASE), _prefix(entity.pattern))
             for name, entity in model.entities.items()
             if entity.kind == "identifier" and entity.pattern
         ]
         self._speller = Speller(index, model, self._model_words)
+        self._series = Series(index, model)
         self._unlinked = Unlinked(index, model, self._speller)
 
     def link(self, question: str) -> tuple[Mention, ...]:
@@ -48,7 +53,7 @@ class Linker:
         What looks like a name but is in no table comes with empty `stored`; with method `unlinked`
         it is not known at all.
         """
-        context = Context(question, self._nouns, self._model_words)
+        context = Context(question, self._nouns, self._model_words, self._cues)
         mentions = self._identifiers(question)
         blocked = context.places(mentions)
         phrases = context.phrases
@@ -57,6 +62,10 @@ class Linker:
             for reading in readings(context, self.index.lexicon, self.model)
             if blocked.isdisjoint(range(reading.i, reading.j)) and not _inside(reading, phrases)
         ]
+        series = self._series.mentions(context, {(reading.i, reading.j) for reading in found})
+        mentions += [each for each in series if blocked.isdisjoint(context.places([each]))]
+        blocked |= context.places(mentions)
+        found = [reading for reading in found if blocked.isdisjoint(range(reading.i, reading.j))]
         compounds = self._unlinked.compounds(context, {(reading.i, reading.j) for reading in found})
         if compounds:
             mentions += compounds
@@ -107,6 +116,9 @@ class Linker:
         if method == "exact" and not same_text(surface, text):
             method = "normalised"
         note = ""
+        if reading.entry.source == "synonym" and not any(reading.concept.stored.values()):
+            # Known as a word only: the semantic model names it, and no table holds it.
+            method = "unlinked"
         if reading.corrected:
             method = "fuzzy"
             note = f"'{text}' read as '{surface}'"
@@ -157,7 +169,8 @@ def _inside(reading: Reading, phrases: list[tuple[int, int]]) -> bool:
 
 def _prefix(pattern: str) -> str:
     """What a pattern's identifiers begin with, in the case that the data have: `rs`, `CHEMBL`, `GRD-`."""
-    before, group, inside = pattern.partition("(")
+    plain = _APART.sub("", pattern)
+    before, group, inside = plain.partition("(")
     literal = _LITERAL.sub(lambda escaped: escaped.group(1) or "", _OPTIONAL.sub("", before))
     if group and not literal:
         letters = re.match("[A-Za-z]+", inside)

@@ -70,6 +70,10 @@ class StoredNames:
     def __len__(self) -> int:
         return len(self._keys)
 
+    def beginning(self, prefix: str) -> Iterator[str]:
+        """The keys that begin with `prefix`."""
+        return (str(key, "utf-8") for key in beginning(self._keys, prefix.encode(errors="surrogatepass")))
+
     def get(self, key: str) -> list[Entry]:
         """The entries of a key, none for an unknown one."""
         place = find(self._keys, key.encode(errors="surrogatepass"))

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from bmsql.linking._lexicon import LexiconBuilder
 from bmsql.linking._normal import compact
 from bmsql.linking._reader import Reader
 from bmsql.linking._tables import SymbolTable, symbol_table
+from bmsql.linking._words import is_common
 from bmsql.semantic import Entity
+
+_SHORTEST_NAME = 6
+_LONGEST_SYMBOL = 10
 
 
 def build_symbols(lexicon: LexiconBuilder, reader: Reader, name: str, entity: Entity) -> None:
@@ -38,12 +44,18 @@ def build_symbols(lexicon: LexiconBuilder, reader: Reader, name: str, entity: En
                 lexicon.add_symbol(concepts[official], official, "official")
             if official in concepts:
                 lexicon.add(concepts[official], alias, "extra")
+                if len(alias) <= _LONGEST_SYMBOL and " " not in alias:
+                    # As a symbol too, so that it comes before another's alias.
+                    lexicon.add_symbol(concepts[official], alias, "extra")
 
 
 def official_symbol(symbol: str, table: SymbolTable | None) -> str:
     """The official symbol for a stored one, or the same where it is none or not clear."""
     owners = table.owners(symbol) if table else []
     best = [owner for owner in owners if owner.source == owners[0].source]
+    if len(best) > 1:
+        # A symbol that became ambiguous was mostly numbered: `QARS` is `QARS1` rather than `EPRS1`.
+        best = [owner for owner in best if owner.symbol.rstrip("0123456789") == symbol]
     return best[0].symbol if len(best) == 1 else symbol
 
 
@@ -68,5 +80,14 @@ def _add_aliases(
                         concepts[other.symbol] = lexicon.concept(lexicon.concepts.entity(concept), other.symbol)
                         lexicon.concepts[concepts[other.symbol]].stored = {family: [] for family in families}
                     lexicon.add_symbol(concepts[other.symbol], table.spelling(other.symbol, alias), other.source)
-        if " " in table.names[row]:
-            lexicon.add(concept, table.names[row], "alias")
+        for form in _spoken_names(table.names[row]):
+            lexicon.add(concept, form, "alias")
+
+
+def _spoken_names(name: str) -> Iterator[str]:
+    """A symbol's full name as it is spoken too: `dopamine receptor D2` is the `dopamine D2 receptor`."""
+    if " " in name or (len(name) >= _SHORTEST_NAME and name.isalpha() and not is_common(name)):
+        yield name
+    before, found, after = name.partition(" receptor ")
+    if found and len(after) <= _SHORTEST_NAME:
+        yield f"{before} {after} receptor"

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from bmsql.data import aliases
 from bmsql.errors import ConfigurationError
-from bmsql.linking._normal import compact
+from bmsql.linking._normal import compact, symbol_keys
 
 
 class Owner(NamedTuple):
@@ -46,7 +46,9 @@ class SymbolTable:
 
     def owners(self, text: str) -> list[Owner]:
         """Whose symbol `text` is: its official owner alone, else those it was or is an alias of."""
-        key = compact(text)
+        return next(filter(None, map(self._owners, symbol_keys(text))), [])
+
+    def _owners(self, key: str) -> list[Owner]:
         row = self._official.get(key)
         if row is None and len(key) > 8:
             row = self._ids.get(key)

@@ -16,6 +16,7 @@ _SHORT = 8
 _LONG = 7
 _BRACKETS = re.compile(r"\s*\([^)]*\)")
 _EPONYM_HEADS = ("disease", "syndrome")
+_SHORTEST_EPONYM = 5
 
 
 def build_terms(lexicon: LexiconBuilder, reader: Reader, name: str, entity: Entity) -> None:
@@ -51,7 +52,7 @@ def build_terms(lexicon: LexiconBuilder, reader: Reader, name: str, entity: Enti
         key = identity.get(f"row {number}", f"row {number}")
         held = key in groups
         _add_term(lexicon, book, number, concept_of(key, term.name), held=held)
-    _add_extra(lexicon, reader, name, entity.aliases)
+    _add_extra(lexicon, reader, name, entity)
     _add_eponyms(lexicon, name)
 
 
@@ -181,15 +182,20 @@ def _add_term(lexicon: LexiconBuilder, book: _Book, number: int, concept: int, *
             lexicon.add(concept, form, "alias" if held else "table")
 
 
-def _add_extra(lexicon: LexiconBuilder, reader: Reader, name: str, table: str) -> None:
-    for known, alias in reader.names(name, table):
+def _add_extra(lexicon: LexiconBuilder, reader: Reader, name: str, entity: Entity) -> None:
+    for known, alias in reader.names(name, *filter(None, (entity.aliases,))):
         owners = [
             entry.concept
             for key in keys_of(known)
             for entry in lexicon.names.get(key)
             if lexicon.concepts.entity(entry.concept) == name
         ]
-        if owners:
+        if not owners:
+            # Known, though the data do not hold it: the answer can say so.
+            owners = [lexicon.concept(name, known)]
+            lexicon.concepts[owners[0]].stored = {family: [] for family in entity.match}
+            lexicon.add(owners[0], known, "table")
+        if alias != known:
             lexicon.add(owners[0], alias, "extra")
 
 
@@ -197,9 +203,13 @@ def _add_eponyms(lexicon: LexiconBuilder, name: str) -> None:
     """`Crohn's` for `Crohn disease`: a proper name before `disease`, linked only when the question marks it."""
     for head in _EPONYM_HEADS:
         for key in lexicon.names:
-            word, _, rest = key.partition(" ")
+            before, _, last = key.rpartition(" ")
             entry = lexicon.names.get(key)[0]
-            if rest != head or lexicon.concepts.entity(entry.concept) != name or is_common(word) or len(word) < 5:
+            if last != head or lexicon.concepts.entity(entry.concept) != name:
                 continue
-            if entry.surface[:1].isupper() or "'" in entry.surface:
-                lexicon.add(entry.concept, word, "eponym")
+            words = tokenize(entry.surface)[:-1]
+            if len(words) == 1 and not is_common(before) and len(before) >= _SHORTEST_EPONYM:
+                if entry.surface[:1].isupper() or "'" in entry.surface:
+                    lexicon.add(entry.concept, before, "eponym")
+            elif len(words) > 1 and all(word.text.istitle() for word in words) and not is_common(words[0].text):
+                lexicon.add(entry.concept, entry.surface[: words[-1].end], "eponym")
