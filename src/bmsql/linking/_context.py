@@ -15,6 +15,7 @@ _NEAR = frozenset(
 )
 Nouns = dict[str, tuple[str, ...]]
 _LONGEST_NOUN = 4
+_WITH_PREPOSITION = 2
 _NUMBERED = frozenset("phase stage type class grade part step".split())
 
 
@@ -121,12 +122,18 @@ class Context:
         return count
 
     def is_place(self, i: int, j: int, entity: str) -> bool:
-        """Whether it stands where a symbol stands: beside its noun, or after `near`, `at`, `targeting`."""
+        """Whether it stands where a symbol stands: beside its noun, after `near`, `at`, `targeting`, in `SNPs in X`."""
         if self.beside_noun(i, j, entity):
             return True
         gap = self.question[self.tokens[i - 1].end : self.tokens[i].start] if i else ""
         previous = self.before(i)
-        return "@" in gap or previous in _NEAR or norm(previous) in _NEAR
+        if "@" in gap or previous in _NEAR or norm(previous) in _NEAR:
+            return True
+        if not self.is_upper(i, j) or i < _WITH_PREPOSITION:
+            return False
+        if previous in {"in", "of", "for"}:
+            return any(i - 1 in ends for ends in self._ends.values())
+        return previous in {"and", "or"} and self.is_upper(i - 2, i - 1) and self.is_place(i - 2, i - 1, entity)
 
     def is_plain(self, i: int) -> bool:
         """Whether word `i` is everyday English, of the field, or of the semantic model."""

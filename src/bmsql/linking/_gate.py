@@ -131,7 +131,7 @@ def admits_symbol(context: Context, i: int, j: int, entry: Entry, name: str) -> 
         return False
     if (text == entry.surface and any(c.isupper() for c in text) and not context.shouting) or context.is_upper(i, j):
         if plain:
-            return beside
+            return beside or context.is_place(i, j, name)
         return sure or entry.source == "previous" or has_digit or len(text) > 3 or context.is_place(i, j, name)
     if plain:
         return False

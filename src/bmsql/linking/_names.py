@@ -14,6 +14,7 @@ from bmsql.linking._words import is_common
 from bmsql.semantic import Entity, Recipe
 
 _SUFFIXED = re.compile(r"(.{4,})-[a-z]{3,5}")
+_FEW = 2
 _LEGAL = frozenset(
     "inc llc ltd limited co corp corporation company gmbh ag sa plc lp kg bv nv spa srl usa us uk and the of "
     "pharmaceutical pharmaceuticals pharma biopharma biotech biologics".split()
@@ -86,7 +87,7 @@ def _record_concept(
 
 def _add_heads(lexicon: LexiconBuilder, name: str, heads: list[tuple[int, str]], *, parts: bool) -> None:
     """The leading words of longer names: `insulin` of `insulin glargine`, `Celltrion` of `CELLTRION, Inc.`."""
-    # A word that is also found inside names (`sodium`) does not stand for those that begin with it.
+    # A word that is found inside names as often (`sodium`) does not stand for those that begin with it.
     inner = Counter(word for item in {item for _, item in heads} for word in {t.norm for t in tokenize(item)[1:]})
     owners: dict[str, set[int]] = {}
     for concept, item in heads:
@@ -97,7 +98,7 @@ def _add_heads(lexicon: LexiconBuilder, name: str, heads: list[tuple[int, str]],
             pieces += [token.text for token in meaningful]
         for piece in pieces:
             word = piece.lower()
-            if len(word) > 3 and word not in _LEGAL and not is_common(word) and (parts or inner[norm(word)] < 2):
+            if len(word) > 3 and word not in _LEGAL and not is_common(word):
                 owners.setdefault(piece, set()).add(concept)
     merged: dict[str, dict[int, str]] = {}
     for piece, concepts in owners.items():
@@ -105,6 +106,8 @@ def _add_heads(lexicon: LexiconBuilder, name: str, heads: list[tuple[int, str]],
             merged.setdefault(piece.lower(), {})[concept] = piece
     for word, by_concept in merged.items():
         keys = keys_of(word)
+        if not parts and inner[norm(word)] >= max(_FEW, len(by_concept)):
+            continue
         if any(
             entry.source == "stored"
             for key in keys

@@ -134,7 +134,13 @@ def symbol_keys(text: str) -> tuple[str, ...]:
     (`ENSG00000188906.14`).
     """
     spelt = fold(text)
-    forms = [compact(text), compact(spelt), compact(_SPELT.sub(lambda found: _LETTERS[found.group().lower()], spelt))]
+    latin = "".join(_LETTERS[_GREEK[c]] if _GREEK.get(c) in _LETTERS else c for c in text.lower())
+    forms = [
+        compact(text),
+        compact(spelt),
+        compact(latin),
+        compact(_SPELT.sub(lambda found: _LETTERS[found.group().lower()], spelt)),
+    ]
     version = _VERSION.fullmatch(text)
     if version:
         forms.append(compact(version.group(1)))

@@ -64,7 +64,7 @@ def readings(
                             continue
                         seen.add(entry.concept)
                         reading = Reading(
-                            i, j, entry, concept, _tier(context, i, j, entry, entity), _SCORE[entry.source]
+                            i, j, entry, concept, _tier(context, i, j, entry, entity, name), _SCORE[entry.source]
                         )
                         yield reading
                         salts = context.salts(j) if entity.kind == "name" else 0
@@ -120,13 +120,16 @@ def _closed(span: list[Token]) -> str:
     return norm(span[0].text + span[1].text) if len(span) == 2 and len(span[1].text) > 3 and not span[1].breaks else ""
 
 
-def _tier(context: Context, i: int, j: int, entry: Entry, entity: Entity) -> float:
+def _tier(context: Context, i: int, j: int, entry: Entry, entity: Entity, name: str) -> float:
     tier = _TIER[entry.source]
     match entity.kind:
         case "term" if is_abbreviation(entry.surface) and entry.source in {"extra", "stored"}:
             return 1.8
         case "name" if entry.source == "stored":
             return 3.6
+        case "symbol" if entry.source == "extra":
+            # Before another's alias of the same letters.
+            return _symbol_tier(context, i, j, entry, name)
         case "category" if entry.source == "stored":
             return 4.6
         case _:

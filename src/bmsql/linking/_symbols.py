@@ -12,7 +12,6 @@ from bmsql.linking._words import is_common
 from bmsql.semantic import Entity
 
 _SHORTEST_NAME = 6
-_LONGEST_SYMBOL = 10
 
 
 def build_symbols(lexicon: LexiconBuilder, reader: Reader, name: str, entity: Entity) -> None:
@@ -44,9 +43,6 @@ def build_symbols(lexicon: LexiconBuilder, reader: Reader, name: str, entity: En
                 lexicon.add_symbol(concepts[official], official, "official")
             if official in concepts:
                 lexicon.add(concepts[official], alias, "extra")
-                if len(alias) <= _LONGEST_SYMBOL and " " not in alias:
-                    # As a symbol too, so that it comes before another's alias.
-                    lexicon.add_symbol(concepts[official], alias, "extra")
 
 
 def official_symbol(symbol: str, table: SymbolTable | None) -> str:

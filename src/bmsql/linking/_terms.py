@@ -211,5 +211,5 @@ def _add_eponyms(lexicon: LexiconBuilder, name: str) -> None:
             if len(words) == 1 and not is_common(before) and len(before) >= _SHORTEST_EPONYM:
                 if entry.surface[:1].isupper() or "'" in entry.surface:
                     lexicon.add(entry.concept, before, "eponym")
-            elif len(words) > 1 and all(word.text.istitle() for word in words) and not is_common(words[0].text):
+            elif len(words) > 1 and all(word.text[0].isupper() for word in words) and not is_common(words[0].text):
                 lexicon.add(entry.concept, entry.surface[: words[-1].end], "eponym")

@@ -119,8 +119,9 @@ class Unlinked:
                 ending = max((len(e) for e in endings if lowered.endswith(e)), default=0)
                 asked = context.before(place) in _ASKED or context.beside_noun(place, place + 1, name)
                 asked = asked or context.begins_sentence(place)
-                asked = asked or _is_held(context, place)
-                cued = not self._cues[name].isdisjoint(context.words) or _is_held(context, place)
+                named = _is_held(context, place) or _is_for(context, place)
+                asked = asked or named
+                cued = not self._cues[name].isdisjoint(context.words) or named
                 beside = context.beside_noun(place, place + 1, name) or _is_one(context, place, name)
                 asked = asked or beside
                 cue_follows = not beside and context.next_norm(place + 1) in self._cues[name]
@@ -155,6 +156,11 @@ class Unlinked:
 def _is_held(context: Context, place: int) -> bool:
     """Whether it is asked if something with a name's capital is there at all (`is Keytruda in the data`)."""
     return context.is_proper(place) and context.before(place) in _ASKED and context.after(place + 1) in _HELD
+
+
+def _is_for(context: Context, place: int) -> bool:
+    """Whether a word with a capital stands before `for`, as in `Nuplazid for psychosis`."""
+    return context.tokens[place].text[0].isupper() and not context.shouting and context.after(place + 1) == "for"
 
 
 def _is_one(context: Context, place: int, name: str) -> bool:
