@@ -43,7 +43,8 @@ class Agent:
     `"duckdb:///path"` or a `Backend`. semantic_model: a YAML file or a `SemanticModel`; BiomedSQL's by
     default. profile: `"strict"` or `"biomedsql"`. max_passes: plans per question, at most 10. limits:
     `Limits` or a mapping of some of them. send_rows: whether a reasoner that sends data elsewhere
-    may see rows. rules: a rule file, several, or a `RuleBook`.
+    may see rows. rules: a rule file, several, or a `RuleBook`. names: a file of further names for genes,
+    diseases, drugs.
 
     What is not given is read from `BMSQL_MODEL`, `BMSQL_BACKEND`, `BMSQL_SEMANTIC_MODEL`,
     `BMSQL_PROFILE`, `BMSQL_MAX_PASSES`, `BMSQL_LIMIT_ROWS` (`_SECONDS`, `_MEMORY_MB`,
@@ -64,6 +65,7 @@ class Agent:
         limits: Limits | Mapping[str, Any] | None = None,
         send_rows: bool | None = None,
         rules: str | Path | Sequence[str | Path] | RuleBook | None = None,
+        names: str | Path | None = None,
     ) -> None:
         settings = read_settings(
             model=model,
@@ -74,6 +76,7 @@ class Agent:
             limits=limits,
             send_rows=send_rows,
             rules=rules,
+            names=names,
         )
         self._deps = open_parts(settings)
         self._owns_backend = self._deps.backend is not settings.backend

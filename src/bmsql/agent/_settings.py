@@ -25,7 +25,7 @@ _TESTS = f"{PREFIX}TEST_"
 VARIABLES = (
     *(f"{PREFIX}{name}" for name in ("MODEL", "BACKEND", "SEMANTIC_MODEL", "PROFILE", "MAX_PASSES")),
     *LIMIT_VARIABLES.values(),
-    *(f"{PREFIX}{name}" for name in ("SEND_ROWS", "RULES", "QUESTION", "CACHE_DIR")),
+    *(f"{PREFIX}{name}" for name in ("SEND_ROWS", "RULES", "NAMES", "QUESTION", "CACHE_DIR")),
 )
 
 
@@ -41,6 +41,7 @@ class Settings:
     limits: Limits
     send_rows: bool
     rules: Any
+    names: Any
     origin: dict[str, str]
 
 
@@ -54,6 +55,7 @@ def read_settings(
     limits: Limits | Mapping[str, Any] | None = None,
     send_rows: bool | None = None,
     rules: Any = None,
+    names: Any = None,
     environment: Mapping[str, str] | None = None,
 ) -> Settings:
     """The settings that the given options make with the environment; None means not given.
@@ -84,6 +86,7 @@ def read_settings(
         limits=_limits(limits, env, origin),
         send_rows=_boolean(pick("send_rows", send_rows, True, _switch), origin),
         rules=_not_empty("rules", pick("rules", rules, None, _text)),
+        names=_path("names", pick("names", names, None, _text)),
         origin=origin,
     )
 
@@ -124,6 +127,14 @@ def _not_empty(name: str, value: Any) -> Any:
     if isinstance(value, str) and not value.strip():
         raise ConfigurationError(
             f"{name}= is an empty text.", remedy="Give the path of a YAML file, or leave it out for the shipped one."
+        )
+    return value
+
+
+def _path(name: str, value: Any) -> Any:
+    if value is not None and (not isinstance(value, str | os.PathLike) or not str(value).strip()):
+        raise ConfigurationError(
+            f"{name}= is {value!r}, which is no path.", remedy="Give the path of a file, or leave it out."
         )
     return value
 

@@ -56,6 +56,8 @@ class Values:
         return sorted({f"{read.table}.{read.columns[0]}" for read, rows in self.rows.items() if len(rows) > MAX_VALUES})
 
 
+_LEAST_BILLED = 100 * 1024**2
+"""A limit below what the database bills at least would fail small queries."""
 _NULL = "\0"
 
 
@@ -108,7 +110,7 @@ def fetch(
         check(cost(source, catalog, reads, held), source.name, max_bytes)
     limits = Limits(rows=MAX_VALUES + 1, seconds=SECONDS)
     if max_bytes:
-        limits = limits.model_copy(update={"bytes_billed": max_bytes})
+        limits = limits.model_copy(update={"bytes_billed": max(max_bytes, _LEAST_BILLED)})
     found = Values()
     for table, wanted in _by_table(reads).items():
         fingerprint = _fingerprint(source, table, wanted)

@@ -79,7 +79,7 @@ class ValueIndex:
         from bmsql.linking._build import build_lexicon
 
         text = _read_names(names)
-        own = read_names(text, file=str(names)) if names is not None else ()
+        own = read_names(text, file=str(names), kinds=_nameable(model)) if names is not None else ()
         catalog = backend.catalog()
         fingerprint = backend.fingerprint()
         values = fetch(backend, catalog, plan(model, catalog), _values_in(previous), max_bytes=max_bytes)
@@ -187,6 +187,12 @@ def _values_in(index: ValueIndex | None) -> Values:
         return values_of(index.tables, index.file.about["reads"], index.file.texts("cells*"))
     except (LookupError, TypeError, ValueError) as e:
         raise KnowledgeBaseError(f"The values in an index cannot be read: {e}.", remedy="Delete its file.") from e
+
+
+def _nameable(model: SemanticModel) -> set[str]:
+    """The entities and alias tables for which a user may give names."""
+    named = [(name, entity) for name, entity in model.entities.items() if entity.kind in {"symbol", "name", "term"}]
+    return {name for name, _ in named} | {entity.aliases for _, entity in named if entity.aliases}
 
 
 def _read_names(path: str | os.PathLike[str] | None) -> str:

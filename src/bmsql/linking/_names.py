@@ -43,12 +43,24 @@ def build_names(lexicon: LexiconBuilder, reader: Reader, name: str, entity: Enti
                         heads.append((concept, item))
         texts[family] = lines
     for known, alias in reader.names(name):
-        for key in keys_of(known):
-            if key in canonical:
-                lexicon.add(canonical[key], alias, "extra")
+        lexicon.add(_owner(lexicon, name, known, canonical), alias, "extra")
     single = all(len(recipe.roles) == 1 for recipe in entity.match.values())
     _add_heads(lexicon, name, heads, parts=single)
     lexicon.endings[name] = name_endings(lexicon.concepts[concept].value for concept in canonical.values())
+
+
+def _owner(lexicon: LexiconBuilder, name: str, known: str, canonical: dict[str, int]) -> int:
+    """Whose name it is; a new concept, which no table holds, if nobody's."""
+    for key in keys_of(known):
+        if key in canonical:
+            return canonical[key]
+        for entry in lexicon.names.get(key):
+            if lexicon.concepts.entity(entry.concept) == name:
+                return entry.concept
+    concept = lexicon.concept(name, known)
+    lexicon.concepts[concept].texts = [known.lower()]
+    lexicon.add(concept, known, "table")
+    return concept
 
 
 def _list_places(records: list[list[list[str]]]) -> set[int]:

@@ -60,6 +60,17 @@ class Columns:
                 yield table, tuple(columns)
 
 
+def _model_names(model: SemanticModel) -> list[ExtraName]:
+    """The synonyms that a semantic model gives for single symbols, names and terms."""
+    return [
+        ExtraName(name, known, alias)
+        for name, entity in model.entities.items()
+        if entity.kind in {"symbol", "name", "term"}
+        for known, others in entity.synonyms.items()
+        for alias in others
+    ]
+
+
 class Reader:
     """Hands the values that were read to the builders of the lexicon."""
 
@@ -72,7 +83,7 @@ class Reader:
     ) -> None:
         self._columns = Columns(model, catalog)
         self._rows = rows
-        self._names = (*names, *shipped_names())
+        self._names = (*names, *_model_names(model), *shipped_names())
 
     def names(self, *entities: str) -> list[tuple[str, str]]:
         """Further names for entities or alias tables, as (known name, other name); the user's come first."""

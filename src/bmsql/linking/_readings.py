@@ -56,20 +56,20 @@ def readings(
                     entity = model.entities.get(name)
                     if entity is None or (key not in keys and key != together and entity.kind != "category"):
                         continue
-                    if admits(context, i, j, entry, name, entity):
-                        concept = lexicon.concepts[entry.concept]
-                        if not any(concept.stored.values()) and not _speaks_of_absent(
-                            context, i, j, entry, entity, name
-                        ):
-                            continue
-                        seen.add(entry.concept)
-                        reading = Reading(
-                            i, j, entry, concept, _tier(context, i, j, entry, entity, name), _SCORE[entry.source]
-                        )
-                        yield reading
-                        salts = context.salts(j) if entity.kind == "name" else 0
-                        if salts:
-                            yield replace(reading, j=j + salts, tier=reading.tier + 0.1)
+                    if not admits(context, i, j, entry, name, entity):
+                        continue
+                    concept = lexicon.concepts[entry.concept]
+                    held = _is_held(lexicon, concept)
+                    if not held and not _speaks_of_absent(context, i, j, entry, entity, name):
+                        continue
+                    seen.add(entry.concept)
+                    # Of several things of one name, one that the data hold.
+                    tier = _tier(context, i, j, entry, entity, name) + 0.2 * (not held)
+                    reading = Reading(i, j, entry, concept, tier, _SCORE[entry.source])
+                    yield reading
+                    salts = context.salts(j) if entity.kind == "name" else 0
+                    if salts:
+                        yield replace(reading, j=j + salts, tier=reading.tier + 0.1)
             if j - i <= 3 and (all(token.glue for token in span[1:]) or together or _parted(span)):
                 text = context.text(i, j) if tokens is None else "".join(token.text for token in span)
                 text = text[:-2] if text.endswith(("'s", "’s")) else text
@@ -94,6 +94,14 @@ def _symbol_readings(
             # Of several owners of an alias, one that the data hold, or that spells it so.
             tier += (not any(concept.stored.values())) * 0.2 - (context.text(i, j) == entry.surface) * 0.3
             yield Reading(i, end, entry, concept, tier, _SCORE[entry.source])
+
+
+def _is_held(lexicon: StoredLexicon, concept: Concept) -> bool:
+    """Whether any table holds a value of a concept."""
+    held = lexicon.held(concept.entity)
+    if held is None:
+        return any(concept.stored.values())
+    return any(texts.holds(name) for name in concept.texts[:1] for texts in held.values())
 
 
 def _speaks_of_absent(context: Context, i: int, j: int, entry: Entry, entity: Entity, name: str) -> bool:

@@ -36,13 +36,12 @@ def build_symbols(lexicon: LexiconBuilder, reader: Reader, name: str, entity: En
         lexicon.add_symbol(concepts[official_symbol(symbol, table)], symbol, "stored")
     if table is not None:
         _add_aliases(lexicon, concepts, table, tuple(entity.match))
-        for official, alias in reader.names(name, entity.aliases):
-            if official not in concepts and table.row(official) is not None:
-                concepts[official] = lexicon.concept(name, official)
-                lexicon.concepts[concepts[official]].stored = {family: [] for family in entity.match}
-                lexicon.add_symbol(concepts[official], official, "official")
-            if official in concepts:
-                lexicon.add(concepts[official], alias, "extra")
+    for official, alias in reader.names(name, *filter(None, (entity.aliases,))):
+        if official not in concepts:
+            concepts[official] = lexicon.concept(name, official)
+            lexicon.concepts[concepts[official]].stored = {family: [] for family in entity.match}
+            lexicon.add_symbol(concepts[official], official, "official")
+        lexicon.add(concepts[official], alias, "extra")
 
 
 def official_symbol(symbol: str, table: SymbolTable | None) -> str:

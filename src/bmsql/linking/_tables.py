@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Collection
 from functools import lru_cache
 from importlib.resources import files
 from typing import NamedTuple
@@ -114,10 +115,11 @@ def shipped_names() -> tuple[ExtraName, ...]:
     return read_names(text, file="extra_names.tsv")
 
 
-def read_names(text: str, *, file: str) -> tuple[ExtraName, ...]:
+def read_names(text: str, *, file: str, kinds: Collection[str] = ()) -> tuple[ExtraName, ...]:
     """Names from tab-separated text with the columns `for`, `name`, `alias` and any others.
 
-    Raises ConfigurationError, with file and line, for a missing column or an empty cell.
+    kinds: what may stand under `for`; anything if it is empty. Raises ConfigurationError, with file and
+    line, for a missing column, an empty cell or another kind.
     """
     rows = csv.DictReader(io.StringIO(text), delimiter="\t")
     missing = [column for column in ("for", "name", "alias") if column not in (rows.fieldnames or ())]
@@ -132,6 +134,11 @@ def read_names(text: str, *, file: str) -> tuple[ExtraName, ...]:
         if not all(cells):
             raise ConfigurationError(
                 f"{file}:{rows.line_num}: a cell is empty.", remedy="Give for, name and alias in each line."
+            )
+        if kinds and cells[0] not in kinds:
+            raise ConfigurationError(
+                f"{file}:{rows.line_num}: there is no entity '{cells[0]}'.",
+                remedy=f"Under for, write one of: {', '.join(sorted(kinds))}.",
             )
         found.append(ExtraName(*cells))
     return tuple(found)
