@@ -10,8 +10,10 @@ from __future__ import annotations
 import json
 import mmap
 import struct
+from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -120,9 +122,17 @@ def pack(about: Mapping[str, Any], columns: Mapping[str, Sequence[str] | Sequenc
 
 
 def _list_array(values: Sequence[Any], kind: Any) -> Any:
+    """A list array of one row, from buffers: pyarrow's own way from Python lists would import pandas."""
     import pyarrow as pa
 
-    return pa.ListArray.from_arrays(pa.array([0, len(values)], pa.int32()), pa.array(values, kind))
+    if pa.types.is_string(kind):
+        texts = [value.encode() for value in values]
+        ends = array("i", accumulate(map(len, texts), initial=0))
+        items = pa.StringArray.from_buffers(len(texts), pa.py_buffer(ends), pa.py_buffer(b"".join(texts)))
+    else:
+        items = pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(array("i", values))])
+    ends = pa.Array.from_buffers(pa.int32(), 2, [None, pa.py_buffer(array("i", (0, len(values))))])
+    return pa.ListArray.from_arrays(ends, items)
 
 
 def _buffers(data: Data) -> list[tuple[int, int]]:

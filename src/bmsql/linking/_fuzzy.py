@@ -41,7 +41,7 @@ class Speller:
                 for reading in readings(context, self._index.lexicon, self._model, tokens, must=place):
                     if plain and reading.j - reading.i == 1:
                         continue
-                    if self._is_safe(reading, word) and self._begins_alike(reading, word, token.norm, distance):
+                    if self._is_safe(reading, word) and self._is_no_other(reading, word, token.norm, distance):
                         yield replace(reading, tier=reading.tier + distance, score=1.0 - 0.1 * distance, corrected=word)
 
     def _is_safe(self, reading: Reading, word: str) -> bool:
@@ -55,12 +55,14 @@ class Speller:
             return False
         return reading.entry.source in _SURE
 
-    def _begins_alike(self, reading: Reading, word: str, typed: str, distance: int) -> bool:
-        """Whether the first letter is right, or all that is wrong: names in a series differ in their beginnings."""
-        if word[0] == typed[0]:
-            return True
-        series = self._model.entities[reading.concept.entity].kind == "name"
-        return distance == 1 and len(word) > _SHORTEST and not series
+    def _is_no_other(self, reading: Reading, word: str, typed: str, distance: int) -> bool:
+        """Whether it is hardly another name of a series: those end alike and differ in what comes before."""
+        entity = reading.concept.entity
+        if self._model.entities[entity].kind != "name":
+            return word[0] == typed[0] or (distance == 1 and len(word) > _SHORTEST)
+        endings = self._index.lexicon.endings.get(entity, [])
+        ending = max((len(each) for each in endings if word.endswith(each)), default=0)
+        return word[0] == typed[0] and (distance == 1 or len(word) - ending > _SHORTEST)
 
     def _is_misspelt(self, context: Context, place: int) -> bool:
         token = context.tokens[place]

@@ -81,9 +81,10 @@ def _admits_name(context: Context, i: int, j: int, entry: Entry, name: str) -> b
     ordinary = all(is_common(word) or len(word) < 3 for word in words)
     if j - i > 1:
         proper = any(context.is_proper(place) for place in range(i, j))
-        coded = (
-            context.is_upper(i, j) and any(c.isdigit() for c in entry.surface) and entry.source in {"stored", "extra"}
-        )
+        if entry.source == "extra":
+            # Nobody would give ordinary words as a name if they were not meant as one.
+            return True
+        coded = entry.source == "stored" and context.is_upper(i, j) and any(c.isdigit() for c in entry.surface)
         return not ordinary or proper or coded or (entry.source == "stored" and context.beside_noun(i, j, name))
     if ordinary:
         sure = context.is_proper(i) or context.beside_noun(i, j, name)

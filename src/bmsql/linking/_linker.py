@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Literal
 
 from bmsql.linking._context import Context, nouns_of
 from bmsql.linking._fuzzy import Speller
 from bmsql.linking._index import ValueIndex
+from bmsql.linking._lexicon import Held
 from bmsql.linking._readings import Reading, choose, readings, same_text
 from bmsql.linking._series import Series
 from bmsql.linking._unlinked import Unlinked
@@ -22,6 +24,9 @@ _METHODS: dict[str, Method] = {
 }  # fmt: skip
 _APART = re.compile(r"\(\?<?[=!][^)]*\)|\(\?:[^)]*\)[?*]")
 """Parts of a pattern that are no part of what it matches: look-arounds and what may be absent."""
+_OTHER_NAMES = frozenset({"previous", "alias"})
+"""Sources of names that are not what most people would call it."""
+_SHOWN = 3
 _OPTIONAL = re.compile(r"(?:\\.|\[[^\]]*\]|[^\\])(?:[?*]|\{0,\d*\})")
 _LITERAL = re.compile(r"\\(?:[bBsSdDwWAZ]|(.))")
 
@@ -115,22 +120,22 @@ class Linker:
         method: Method = _METHODS.get(reading.entry.source, "exact")
         if method == "exact" and not same_text(surface, text):
             method = "normalised"
-        note = ""
         if reading.entry.source == "synonym" and not any(reading.concept.stored.values()):
             # Known as a word only: the semantic model names it, and no table holds it.
             method = "unlinked"
         if reading.corrected:
             method = "fuzzy"
-            note = f"'{text}' read as '{surface}'"
-        if self.index.lexicon.held(entity) is not None:
-            same = [rival for rival in equals if rival.concept.entity == entity]
-            equals = [rival for rival in equals if rival.concept.entity != entity]
-            if same:
-                # Names are searched for as text, which finds every record of that name.
-                value = surface
-            stored = self._text_values(reading)
-        else:
+        held = self.index.lexicon.held(entity)
+        if held is None:
             stored = {family: tuple(values) for family, values in reading.concept.stored.items()}
+        else:
+            stored = self._text_values(reading, held)
+            if any(texts.holds(surface.lower()) for texts in held.values()):
+                same = [rival for rival in equals if rival.concept.entity == entity]
+                equals = [rival for rival in equals if rival.concept.entity != entity]
+                if same:
+                    # Names are searched for as text, which finds every record of that name.
+                    value = surface
         alternatives = tuple(dict.fromkeys(rival.concept.value for rival in equals if rival.concept.value != value))
         return Mention(
             text=text,
@@ -142,7 +147,7 @@ class Linker:
             method=method,
             score=round(min(reading.score, 0.5) if alternatives else reading.score, 2),
             alternatives=alternatives,
-            note=note,
+            note=_note(text, value, reading, alternatives),
         )
 
     def _compete(self, entity: str, rival: Reading) -> bool:
@@ -150,9 +155,8 @@ class Linker:
         other = rival.concept.entity
         return other == entity or all(self.model.entities[name].kind != "category" for name in (other, entity))
 
-    def _text_values(self, reading: Reading) -> dict[str, tuple[str, ...]]:
+    def _text_values(self, reading: Reading, texts: Mapping[str, Held]) -> dict[str, tuple[str, ...]]:
         """The text to look for in each family: the name itself, else another name of the same thing."""
-        texts = self.index.lexicon.held(reading.concept.entity) or {}
         surface = reading.entry.surface.lower()
         stored: dict[str, tuple[str, ...]] = {}
         for family in self.model.entities[reading.concept.entity].match:
@@ -160,6 +164,23 @@ class Linker:
             names = (surface, *reading.concept.texts)
             stored[family] = next(((name,) for name in names if held is not None and held.holds(name)), ())
         return stored
+
+
+def _note(text: str, value: str, reading: Reading, alternatives: tuple[str, ...]) -> str:
+    """What a reader should know of how a stretch was read, nothing where that goes without saying."""
+    source, surface = reading.entry.source, reading.entry.surface
+    note = ""
+    if reading.corrected:
+        note = f"'{text}' read as '{surface}'"
+    elif source == "group":
+        members = list(dict.fromkeys(each for values in reading.concept.stored.values() for each in values))
+        note = f"'{text}' read as {len(members)} values: {', '.join(members)}"
+    elif alternatives or reading.salts or source in _OTHER_NAMES:
+        note = f"'{text}' read as '{value}'"
+    if not alternatives:
+        return note
+    others = " or ".join(f"'{each}'" for each in alternatives[:_SHOWN])
+    return f"{note}; it may also be {others}"
 
 
 def _inside(reading: Reading, phrases: list[tuple[int, int]]) -> bool:

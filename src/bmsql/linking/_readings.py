@@ -24,7 +24,7 @@ _SCORE = {
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Words `i` to `j` read as a concept. A lower tier is more believable."""
+    """Words `i` to `j` read as a concept, the last `salts` of them not in its name. A lower tier is more believable."""
 
     i: int
     j: int
@@ -33,6 +33,7 @@ class Reading:
     tier: float
     score: float
     corrected: str = ""
+    salts: int = 0
 
 
 def readings(
@@ -69,7 +70,7 @@ def readings(
                     yield reading
                     salts = context.salts(j) if entity.kind == "name" else 0
                     if salts:
-                        yield replace(reading, j=j + salts, tier=reading.tier + 0.1)
+                        yield replace(reading, j=j + salts, tier=reading.tier + 0.1, salts=salts)
             if j - i <= 3 and (all(token.glue for token in span[1:]) or together or _parted(span)):
                 text = context.text(i, j) if tokens is None else "".join(token.text for token in span)
                 text = text[:-2] if text.endswith(("'s", "’s")) else text
