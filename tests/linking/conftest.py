@@ -1,61 +1,73 @@
-"""A value index over the facts tables, built once, from the package's own files and no backend."""
+"""The linker over the facts tables, and small knowledge bases of the tests' own."""
 
 from __future__ import annotations
 
-import io
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 
-import pyarrow.parquet as pq
+import duckdb
 import pytest
 
-from bmsql.data import facts_manifest, read_facts_file
+from bmsql.backends import DryRun, DuckDBBackend, open_embedded
 from bmsql.linking import Linker, ValueIndex
 from bmsql.semantic import load_semantic_model
-from bmsql.types import Catalog, ColumnInfo, TableInfo
+from bmsql.types import Limits, QueryResult, ValidatedQuery
+
+Tables = Mapping[str, Sequence[Mapping[str, str | None]]]
+MakeSource = Callable[..., "TableSource"]
 
 
-class TableSource:
-    """A `ValueSource` over rows in memory; it counts what is read."""
+class TableSource(DuckDBBackend):
+    """A DuckDB backend that counts the queries it runs, and says what they would cost if it is told to."""
 
-    def __init__(self, tables: dict[str, list[dict[str, str | None]]], name: str = "memory") -> None:
-        self.tables = tables
-        self.name = name
-        self.reads = 0
+    reads: list[str]
+    bytes_per_query: int | None = None
 
-    def fingerprint(self) -> str:
-        return self.name
+    def execute(self, query: ValidatedQuery, limits: Limits, *, cancel: threading.Event | None = None) -> QueryResult:
+        self.reads.append(query.sql)
+        return super().execute(query, limits, cancel=cancel)
 
-    def catalog(self) -> Catalog:
-        return Catalog(
-            project="p",
-            dataset="d",
-            tables=tuple(
-                TableInfo(name=name, columns=tuple(ColumnInfo(name=column, type="STRING") for column in rows[0]))
-                for name, rows in self.tables.items()
-            ),
-        )
-
-    def distinct_values(self, table: str, column: str, *, limit: int) -> list[str]:
-        return [value for (value,) in self.distinct_pairs(table, [column], limit=limit) if value is not None]
-
-    def distinct_pairs(self, table: str, columns: Sequence[str], *, limit: int) -> list[tuple[str | None, ...]]:
-        self.reads += 1
-        found = {tuple(row[column] for column in columns) for row in self.tables[table]}
-        return sorted((row for row in found if any(row)), key=lambda row: [cell or "" for cell in row])[:limit]
+    def dry_run(self, query: ValidatedQuery) -> DryRun:
+        return super().dry_run(query).model_copy(update={"bytes_processed": self.bytes_per_query})
 
 
-def facts_source() -> TableSource:
-    tables = {}
-    for table in facts_manifest().tables:
-        rows = pq.read_table(io.BytesIO(read_facts_file(table))).to_pylist()
-        texts = [{key: value if value is None else str(value) for key, value in row.items()} for row in rows]
-        tables[table.name] = texts
-    return TableSource(tables, "facts")
+def write_tables(path: Path, tables: Tables) -> None:
+    """Tables of texts as a DuckDB file."""
+    with duckdb.connect(str(path)) as connection:
+        for name, rows in tables.items():
+            columns = list(rows[0])
+            connection.execute(
+                f'CREATE OR REPLACE TABLE "{name}" ({", ".join(f"{column} VARCHAR" for column in columns)})'
+            )
+            marks = ", ".join("?" for _ in columns)
+            connection.executemany(f'INSERT INTO "{name}" VALUES ({marks})', [[*row.values()] for row in rows])
+
+
+@pytest.fixture(scope="session")
+def make_source(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MakeSource]:
+    """Makes a backend over tables; a second call with the same name has other tables in the same place."""
+    folder = tmp_path_factory.mktemp("sources")
+    opened: list[TableSource] = []
+
+    def make(tables: Tables, name: str = "memory") -> TableSource:
+        for source in opened:
+            source.close()
+        write_tables(folder / f"{name}.duckdb", tables)
+        source = TableSource(folder / f"{name}.duckdb")
+        source.reads = []
+        opened.append(source)
+        return source
+
+    yield make
+    for source in opened:
+        source.close()
 
 
 @pytest.fixture(scope="session")
 def facts_index() -> ValueIndex:
-    return ValueIndex.build(facts_source(), load_semantic_model())
+    with open_embedded() as backend:
+        return ValueIndex.build(backend, load_semantic_model())
 
 
 @pytest.fixture(scope="session")

@@ -39,9 +39,9 @@ def spelled(mention: Mention) -> str:
     return f"{mention.text}: {mention.entity}/{mark}{mention.value}"
 
 
-def measure(linker: Linker) -> Measured:
+def measure(linker: Linker, file: str = "mentions.yaml") -> Measured:
     measured = Measured()
-    for case in cases():
+    for case in cases(file):
         question, expected = str(case["q"]), list(case["m"])
         found = [spelled(mention) for mention in linker.link(question)]
         missing = list(expected)

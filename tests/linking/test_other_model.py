@@ -6,7 +6,7 @@ import pytest
 
 from bmsql.linking import Linker, ValueIndex
 from bmsql.semantic import parse_semantic_model
-from tests.linking.conftest import TableSource
+from tests.linking.conftest import MakeSource, Tables
 from tests.linking.measure import spelled
 
 GARDEN = """
@@ -78,7 +78,7 @@ entities:
 """
 
 
-def garden_source() -> TableSource:
+def garden_tables() -> Tables:
     plants = [
         ("Foxglove", "Digitalis, Fairy Thimbles", "GRD-1", "DX1|DX2", "Aphids, Black"),
         ("Rosemary", "Salvia rosmarinus", "GRD-2", "RM7", "Leafhopper"),
@@ -87,19 +87,16 @@ def garden_source() -> TableSource:
     ]
     columns = ("common", "others", "code", "crosses", "pest")
     beds = [("Full Sun", "Thompson & Morgan Ltd."), ("Partial Shade", "Sarah Raven Inc."), ("Full Shade", None)]
-    return TableSource(
-        {
-            "plants": [dict(zip(columns, row, strict=True)) for row in plants],
-            "beds": [dict(zip(("light", "grower"), row, strict=True)) for row in beds],
-        },
-        "garden",
-    )
+    return {
+        "plants": [dict(zip(columns, row, strict=True)) for row in plants],
+        "beds": [dict(zip(("light", "grower"), row, strict=True)) for row in beds],
+    }
 
 
 @pytest.fixture(scope="module")
-def garden() -> Linker:
+def garden(make_source: MakeSource) -> Linker:
     model = parse_semantic_model(GARDEN)
-    return Linker(model, ValueIndex.build(garden_source(), model))
+    return Linker(model, ValueIndex.build(make_source(garden_tables(), "garden"), model))
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,8 @@ class Agent:
     `"duckdb:///path"` or a `Backend`. semantic_model: a YAML file or a `SemanticModel`; BiomedSQL's by
     default. profile: `"strict"` or `"biomedsql"`. max_passes: plans per question, at most 10. limits:
     `Limits` or a mapping of some of them. send_rows: whether a reasoner that sends data elsewhere
-    may see rows. rules: a rule file, several, or a `RuleBook`.
+    may see rows. rules: a rule file, several, or a `RuleBook`. names: a file of further names for genes,
+    diseases, drugs.
 
     For chat models: candidates: drafts of SQL per question, of which the one whose result most agree
     with is taken. examples: a file of your own example queries, see `remember`. embeddings: a
@@ -85,6 +86,7 @@ class Agent:
         embeddings: Embeddings | None = None,
         cache: str | Path | None = None,
         chat: ChatOptions | None = None,
+        names: str | Path | None = None,
     ) -> None:
         settings = read_settings(
             model=model,
@@ -100,6 +102,7 @@ class Agent:
             embeddings=embeddings,
             cache=cache,
             chat=chat,
+            names=names,
         )
         self._deps = open_parts(settings)
         self._owns_backend = self._deps.backend is not settings.backend

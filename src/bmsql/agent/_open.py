@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from bmsql.linking import ValueIndex
 
 OFFLINE = "offline"
+UNASKED_BYTES = 100 * 1024**2
+"""What an index of values may read without being asked for, where bytes are billed: less than a tenth of a cent."""
 
 
 def open_parts(settings: Settings) -> Dependencies:
@@ -152,7 +154,7 @@ def _reasoner(settings: Settings, model: SemanticModel, backend: Backend, rules:
     from bmsql.linking import Linker
     from bmsql.reasoners import ChatSettings, open_reasoner
 
-    linker = Linker(model, _value_index(backend, model))
+    linker = Linker(model, _value_index(backend, model, settings.names))
     chat = ChatSettings(
         options=settings.chat, examples=settings.examples, embeddings=settings.embeddings, cache=settings.cache
     )
@@ -169,12 +171,12 @@ def _reasoner(settings: Settings, model: SemanticModel, backend: Backend, rules:
         raise
 
 
-def _value_index(backend: Backend, model: SemanticModel) -> ValueIndex:
+def _value_index(backend: Backend, model: SemanticModel, names: str | Path | None) -> ValueIndex:
     from bmsql.backends import cache_directory
     from bmsql.linking import ValueIndex
 
     try:
-        return ValueIndex.load_or_build(backend, model, cache_directory())
+        return ValueIndex.load_or_build(backend, model, cache_directory(), names=names, max_bytes=UNASKED_BYTES)
     except OSError:
         # A cache that cannot be written costs time, not the answer.
-        return ValueIndex.build(backend, model)
+        return ValueIndex.build(backend, model, names=names, max_bytes=UNASKED_BYTES)

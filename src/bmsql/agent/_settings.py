@@ -29,6 +29,7 @@ VARIABLES = (
     *LIMIT_VARIABLES.values(),
     *(f"{PREFIX}{name}" for name in ("SEND_ROWS", "RULES", "QUESTION", "CACHE_DIR")),
     *(f"{PREFIX}{name}" for name in ("CANDIDATES", "EXAMPLES", "CACHE")),
+    *(f"{PREFIX}{name}" for name in ("SEND_ROWS", "RULES", "NAMES", "QUESTION", "CACHE_DIR")),
 )
 
 
@@ -49,6 +50,7 @@ class Settings:
     embeddings: Any
     cache: Any
     chat: Any
+    names: Any
     origin: dict[str, str]
 
 
@@ -67,6 +69,7 @@ def read_settings(
     embeddings: Any = None,
     cache: Any = None,
     chat: Any = None,
+    names: Any = None,
     environment: Mapping[str, str] | None = None,
 ) -> Settings:
     """The settings that the given options make with the environment; None means not given.
@@ -102,6 +105,7 @@ def read_settings(
         embeddings=embeddings,
         cache=_path("cache", pick("cache", cache, None, _text)),
         chat=chat,
+        names=_path("names", pick("names", names, None, _text)),
         origin=origin,
     )
 

@@ -128,14 +128,7 @@ class DuckDBBackend:
 
     def distinct_pairs(self, table: str, columns: Sequence[str], *, limit: int) -> list[tuple[str | None, ...]]:
         """The distinct combinations of columns as text, sorted. See `Backend.distinct_pairs`."""
-        info = self._table(table)
-        names = []
-        for column in columns:
-            found = info.by_name.get(column.lower())
-            if found is None:
-                remedy = did_you_mean(column, [each.name for each in info.columns])
-                raise InvalidSqlError(f"Table {table} has no column {column!r}.", remedy=remedy)
-            names.append(quoted(found.name))
+        names = self._column_names(table, columns)
         selected = ", ".join(f"CAST({name} AS VARCHAR)" for name in names)
         present = " OR ".join(f"{name} IS NOT NULL" for name in names)
         keys = ", ".join(str(position) for position in range(1, len(names) + 1))
@@ -165,6 +158,17 @@ class DuckDBBackend:
     def fingerprint(self) -> str:
         """Of the file as it was when opened. See `Backend.fingerprint`."""
         return self._fingerprint
+
+    def table_fingerprint(self, table: str, columns: Sequence[str]) -> str:
+        """A text that changes when the values of these columns of a table change; reads them, not their order.
+
+        Raises InvalidSqlError when the catalogue has no such table or column.
+        """
+        names = self._column_names(table, columns)
+        # A sum tells repeated rows apart, which XOR would cancel out.
+        sql = f"SELECT count(*), sum(hash({', '.join(names)})) FROM {quoted(table)}"  # noqa: S608
+        rows = self._run(lambda cursor: cursor.execute(sql).fetchall(), self.limits.seconds)
+        return f"{rows[0][0]}:{rows[0][1] or 0}"
 
     def close(self) -> None:
         """Let go of the file. Calling it again does nothing."""
@@ -203,6 +207,18 @@ class DuckDBBackend:
         if table not in tables:
             raise InvalidSqlError(f"{self._name} has no table {table!r}.", remedy=did_you_mean(table, list(tables)))
         return tables[table]
+
+    def _column_names(self, table: str, columns: Sequence[str]) -> list[str]:
+        """Columns of a table as DuckDB writes them."""
+        info = self._table(table)
+        names = []
+        for column in columns:
+            found = info.by_name.get(column.lower())
+            if found is None:
+                remedy = did_you_mean(column, [each.name for each in info.columns])
+                raise InvalidSqlError(f"Table {table} has no column {column!r}.", remedy=remedy)
+            names.append(quoted(found.name))
+        return names
 
     def _introspect(self) -> tuple[Catalog, frozenset[str]]:
         with self._lock:

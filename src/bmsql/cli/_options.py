@@ -40,6 +40,12 @@ Rules = Annotated[
     list[Path] | None,
     typer.Option("--rules", help="A rule file; may be given several times. [BMSQL_RULES]", show_default=False),
 ]
+Names = Annotated[
+    Path | None,
+    typer.Option(
+        "--names", help="A file of further names for genes, drugs, diseases. [BMSQL_NAMES]", show_default=False
+    ),
+]
 MaxPasses = Annotated[
     int | None,
     typer.Option(
@@ -82,6 +88,7 @@ def make_agent(
     semantic_model: str | None = None,
     profile: str | None = None,
     rules: list[Path] | None = None,
+    names: Path | None = None,
     max_passes: int | None = None,
     limits: list[str] | None = None,
     send_rows: bool | None = None,
@@ -98,6 +105,7 @@ def make_agent(
         semantic_model=semantic_model,
         profile=profile,
         rules=list(rules) if rules else None,
+        names=names,
         max_passes=max_passes,
         limits=read_limits(limits) if limits else None,
         send_rows=send_rows,

@@ -6,12 +6,15 @@ import re
 from collections.abc import Iterator
 
 from bmsql.linking._items import items_of
-from bmsql.linking._lexicon import Lexicon
-from bmsql.linking._source import Reader
+from bmsql.linking._lexicon import LexiconBuilder
+from bmsql.linking._reader import Reader
 from bmsql.semantic import Entity, Recipe
 
+_ACCESSION = re.compile(r"([A-Z][A-Z-]*[:-]\d{4,})_")
+"""What a name such as `GO:0048156_tau_protein_binding` begins with."""
 
-def build_category(lexicon: Lexicon, reader: Reader, name: str, entity: Entity) -> None:
+
+def build_category(lexicon: LexiconBuilder, reader: Reader, name: str, entity: Entity) -> None:
     """Add the values of a category: those of the semantic model, and the stored ones it does not close."""
     held = _Held(reader, entity)
     concepts: dict[str, int] = {}
@@ -29,6 +32,15 @@ def build_category(lexicon: Lexicon, reader: Reader, name: str, entity: Entity) 
     for canonical, names in entity.synonyms.items():
         for alias in (*names, canonical):
             lexicon.add(concept_of(canonical), alias, "synonym")
+    for group in entity.groups:
+        concept = lexicon.concept(name, group.id)
+        members = [held.values(value.lower()) for value in group.values]
+        lexicon.concepts[concept].stored = {
+            family: list(dict.fromkeys(value for member in members for value in member[family]))
+            for family in entity.match
+        }
+        for alias in group.names:
+            lexicon.add(concept, alias, "group")
     if entity.values:
         return
     tails = any(recipe.how == "contains" for recipe in entity.match.values())
@@ -37,6 +49,9 @@ def build_category(lexicon: Lexicon, reader: Reader, name: str, entity: Entity) 
         lexicon.add(concept, item, "stored")
         for tail in _tails(item) if tails else ():
             lexicon.add(concept, tail, "part")
+        accession = _ACCESSION.match(item) if tails else None
+        if accession:
+            lexicon.add(concept, accession.group(1), "head")
 
 
 class _Held:
@@ -48,7 +63,7 @@ class _Held:
         self._texts: dict[str, str] = {}
         self.spelling: dict[str, str] = {}
         for family, recipe in entity.match.items():
-            texts = [text for role in recipe.roles for text in reader.values(family, role)]
+            texts = [text for role in recipe.roles for text in reader.values(family, role, recipe)]
             self._texts[family] = "".join(f"\n{text.lower()}" for text in texts)
             for text in texts:
                 for item in items_of(text, recipe):
@@ -91,12 +106,3 @@ def _occurs(value: str, texts: str, recipe: Recipe) -> bool:
             return f"\n{value}" in texts
         case _:
             return False
-
-
-def _add_tails(lexicon: Lexicon, concepts: dict[str, int], spelling: dict[str, str]) -> None:
-    """Names without their source prefix (`GO_LIPID_TRANSPORT` is also `lipid transport`)."""
-    for lowered, item in spelling.items():
-        for separator in (": ", "_"):
-            head, found, tail = item.partition(separator)
-            if found and " " not in head.strip() and len(tail) > 3:
-                lexicon.add(concepts[lowered], tail, "part")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from bmsql.linking._normal import keys_of, norm, span_keys, tokenize
-from bmsql.linking._words import field_words, is_common
+from bmsql.linking._words import field_words, is_common, salt_words
 from bmsql.semantic import SemanticModel
 from bmsql.types import Mention
 
@@ -15,16 +15,20 @@ _NEAR = frozenset(
 )
 Nouns = dict[str, tuple[str, ...]]
 _LONGEST_NOUN = 4
+_WITH_PREPOSITION = 2
 _NUMBERED = frozenset("phase stage type class grade part step".split())
 
 
 class Context:
     """A question, its words, and how it uses capitals."""
 
-    def __init__(self, question: str, nouns: Nouns, model_words: frozenset[str]) -> None:
+    def __init__(
+        self, question: str, nouns: Nouns, model_words: frozenset[str], cues: Mapping[str, frozenset[str]] | None = None
+    ) -> None:
         self.question = question
         self.tokens = tokenize(question)
         self.model_words = model_words
+        self._cues = cues or {}
         self.phrases: list[tuple[int, int]] = []
         self._ends: dict[str, set[int]] = {}
         self._starts: dict[str, set[int]] = {}
@@ -96,17 +100,40 @@ class Context:
         """Whether a noun for the entity stands directly before or after (`the gene cat`, `cat gene`)."""
         return i in self._ends.get(entity, ()) or j in self._starts.get(entity, ())
 
+    def opens_noun(self, i: int, j: int, entity: str) -> bool:
+        """Whether words `i` to `j` stand before a noun for the entity, or open one (`brain` of `brain region`)."""
+        return not self._starts.get(entity, set()).isdisjoint((i, j))
+
     def names_noun(self, entity: str) -> bool:
         """Whether a noun for the entity stands anywhere in the question."""
         return entity in self._starts
 
+    def speaks_of(self, entity: str) -> bool:
+        """Whether the question speaks of rows that tell values of this category apart."""
+        return self.names_noun(entity) or not self._cues.get(entity, frozenset()).isdisjoint(self.words)
+
+    def salts(self, j: int) -> int:
+        """How many of the words from word `j` on name the salt of what stands before."""
+        count = 0
+        while j + count < len(self.tokens) and not self.tokens[j + count].breaks:
+            if self.tokens[j + count].text.lower() not in salt_words():
+                break
+            count += 1
+        return count
+
     def is_place(self, i: int, j: int, entity: str) -> bool:
-        """Whether it stands where a symbol stands: beside its noun, or after `near`, `at`, `targeting`."""
+        """Whether it stands where a symbol stands: beside its noun, after `near`, `at`, `targeting`, in `SNPs in X`."""
         if self.beside_noun(i, j, entity):
             return True
         gap = self.question[self.tokens[i - 1].end : self.tokens[i].start] if i else ""
         previous = self.before(i)
-        return "@" in gap or previous in _NEAR or norm(previous) in _NEAR
+        if "@" in gap or previous in _NEAR or norm(previous) in _NEAR:
+            return True
+        if not self.is_upper(i, j) or i < _WITH_PREPOSITION:
+            return False
+        if previous in {"in", "of", "for"}:
+            return any(i - 1 in ends for ends in self._ends.values())
+        return previous in {"and", "or"} and self.is_upper(i - 2, i - 1) and self.is_place(i - 2, i - 1, entity)
 
     def is_plain(self, i: int) -> bool:
         """Whether word `i` is everyday English, of the field, or of the semantic model."""

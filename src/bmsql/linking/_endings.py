@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from bmsql.linking._lexicon import Lexicon
+from bmsql.linking._lexicon import LexiconBuilder
 from bmsql.linking._words import common_words
 
 _FEWEST = 5
 _FEWEST_LAST_WORDS = 40
 
 
-def term_endings(lexicon: Lexicon, name: str) -> list[str]:
+def term_endings(lexicon: LexiconBuilder, name: str) -> list[str]:
     """Endings of one-word terms, and after a space the words that many terms end in, as ` syndrome`."""
     single: list[str] = []
     last: Counter[str] = Counter()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 
 from bmsql.linking._context import Context
 from bmsql.linking._index import ValueIndex
 from bmsql.linking._normal import Token, keys_of
 from bmsql.linking._readings import Reading, readings
+from bmsql.linking._stored import similar, word_columns
 from bmsql.linking._words import common_norms
 from bmsql.semantic import SemanticModel
 
@@ -24,7 +26,6 @@ class Speller:
         self._index = index
         self._model = model
         self._plain = common_norms() | model_words
-        self._by_letter: dict[str, list[str]] | None = None
 
     def readings(self, context: Context, covered: set[int]) -> Iterator[Reading]:
         """Readings with one word corrected, for the words that nothing else explains."""
@@ -40,7 +41,7 @@ class Speller:
                 for reading in readings(context, self._index.lexicon, self._model, tokens, must=place):
                     if plain and reading.j - reading.i == 1:
                         continue
-                    if self._is_safe(reading, word):
+                    if self._is_safe(reading, word) and self._is_no_other(reading, word, token.norm, distance):
                         yield replace(reading, tier=reading.tier + distance, score=1.0 - 0.1 * distance, corrected=word)
 
     def _is_safe(self, reading: Reading, word: str) -> bool:
@@ -54,6 +55,15 @@ class Speller:
             return False
         return reading.entry.source in _SURE
 
+    def _is_no_other(self, reading: Reading, word: str, typed: str, distance: int) -> bool:
+        """Whether it is hardly another name of a series: those end alike and differ in what comes before."""
+        entity = reading.concept.entity
+        if self._model.entities[entity].kind != "name":
+            return word[0] == typed[0] or (distance == 1 and len(word) > _SHORTEST)
+        endings = self._index.lexicon.endings.get(entity, [])
+        ending = max((len(each) for each in endings if word.endswith(each)), default=0)
+        return word[0] == typed[0] and (distance == 1 or len(word) - ending > _SHORTEST)
+
     def _is_misspelt(self, context: Context, place: int) -> bool:
         token = context.tokens[place]
         return (
@@ -61,7 +71,7 @@ class Speller:
             and token.norm.isalpha()
             and not context.is_upper(place, place + 1)
             and not context.is_plain(place)
-            and token.norm not in self._index.vocabulary
+            and not self._index.lexicon.knows(token.norm)
         )
 
     def close_to(self, word: str) -> tuple[int, list[str]]:
@@ -70,7 +80,7 @@ class Speller:
         from rapidfuzz.distance import OSA
 
         allowed = 2 if len(word) >= _LONG else 1
-        candidates = [known for known in self._words(word[0]) if abs(len(known) - len(word)) <= allowed]
+        candidates = [known for known in self._candidates(word, allowed) if abs(len(known) - len(word)) <= allowed]
         found = process.extract(word, candidates, scorer=OSA.distance, score_cutoff=allowed, limit=8)
         if not found:
             return 0, []
@@ -78,12 +88,11 @@ class Speller:
         words = [known for known, distance, _ in found if distance == best]
         return best, words
 
-    def _words(self, letter: str) -> list[str]:
-        # The first letter is hardly ever mistyped, and the filter keeps each look-up below a millisecond.
-        if self._by_letter is None:
-            grouped: dict[str, list[str]] = {}
-            for word in self._index.vocabulary | self._plain:
-                if len(word) >= _SHORTEST - 1 and word.isalpha():
-                    grouped.setdefault(word[0], []).append(word)
-            self._by_letter = grouped
-        return self._by_letter.get(letter, [])
+    def _candidates(self, word: str, allowed: int) -> set[str]:
+        forwards, backwards = _plain_columns(self._plain)
+        return {*self._index.lexicon.similar(word, allowed), *similar(forwards, backwards, word, allowed)}
+
+
+@lru_cache(maxsize=4)
+def _plain_columns(words: frozenset[str]) -> tuple[list[bytes], list[bytes]]:
+    return word_columns(word for word in words if len(word) >= _SHORTEST - 1)

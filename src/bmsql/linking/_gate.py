@@ -19,6 +19,8 @@ GRAMMAR = frozenset(
 
 def admits(context: Context, i: int, j: int, entry: Entry, name: str, entity: Entity) -> bool:
     """Whether words `i` to `j` can be meant as this name of an entity."""
+    if entry.source == "group":
+        return j - i > 1 or context.opens_noun(i, j, name)
     if entry.source in {"value", "synonym"}:
         return _admits_model_name(context, i, j, entry)
     single = j - i == 1
@@ -79,7 +81,11 @@ def _admits_name(context: Context, i: int, j: int, entry: Entry, name: str) -> b
     ordinary = all(is_common(word) or len(word) < 3 for word in words)
     if j - i > 1:
         proper = any(context.is_proper(place) for place in range(i, j))
-        return not ordinary or proper or (entry.source == "stored" and context.beside_noun(i, j, name))
+        if entry.source == "extra":
+            # Nobody would give ordinary words as a name if they were not meant as one.
+            return True
+        coded = entry.source == "stored" and context.is_upper(i, j) and any(c.isdigit() for c in entry.surface)
+        return not ordinary or proper or coded or (entry.source == "stored" and context.beside_noun(i, j, name))
     if ordinary:
         sure = context.is_proper(i) or context.beside_noun(i, j, name)
         return sure and entry.source in {"stored", "extra"}
@@ -126,7 +132,7 @@ def admits_symbol(context: Context, i: int, j: int, entry: Entry, name: str) -> 
         return False
     if (text == entry.surface and any(c.isupper() for c in text) and not context.shouting) or context.is_upper(i, j):
         if plain:
-            return beside
+            return beside or context.is_place(i, j, name)
         return sure or entry.source == "previous" or has_digit or len(text) > 3 or context.is_place(i, j, name)
     if plain:
         return False

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
 from bmsql.linking._normal import compact, keys_of
 
-SOURCES = ("value", "synonym", "stored", "official", "extra", "previous", "alias", "table", "eponym", "head", "part")
+SOURCES = (
+    "value",
+    "group",
+    "synonym",
+    "stored",
+    "official",
+    "extra",
+    "previous",
+    "alias",
+    "table",
+    "eponym",
+    "head",
+    "part",
+)
 RANK = {source: place for place, source in enumerate(SOURCES)}
 """Sources, the most trusted first."""
 
@@ -18,7 +29,7 @@ RANK = {source: place for place, source in enumerate(SOURCES)}
 class Entry(NamedTuple):
     """A name of a concept.
 
-    source says how far it can be trusted: `value` and `synonym` (written in the semantic model),
+    source says how far it can be trusted: `value`, `group` and `synonym` (written in the semantic model),
     `stored` (in the data), `official`, `previous` and `alias` (alias tables), `extra` (our own
     names), `table` (known, but not in the data), `eponym` (`Crohn's` for `Crohn disease`),
     `head` and `part` (a piece of a longer stored name).
@@ -42,42 +53,51 @@ class Concept:
     texts: list[str] = field(default_factory=list)
 
 
-class Names:
-    """Entries by key. Kept as columns, which load fast; entries are made when they are asked for."""
-
-    def __init__(self) -> None:
-        self._built: dict[str, list[Entry]] = {}
-        self._places: dict[str, int] = {}
-        self._ends: list[int] = [0]
-        self._concepts: list[int] = []
-        self._surfaces: list[str] = []
-        self._sources: list[int] = []
-
-    def __len__(self) -> int:
-        return len(self._built) + len(self._places)
-
-    def __iter__(self) -> Iterator[str]:
-        """All keys; more may be added meanwhile."""
-        return iter([*self._built, *self._places])
+class Names(Protocol):
+    """Entries by key."""
 
     def get(self, key: str) -> list[Entry]:
         """The entries of a key, none for an unknown one."""
-        found = self._built.get(key)
-        if found is not None:
-            return found
-        place = self._places.get(key)
-        if place is None:
-            return []
-        return [
-            Entry(self._concepts[row], self._surfaces[row] or key, SOURCES[self._sources[row]])
-            for row in range(self._ends[place], self._ends[place + 1])
-        ]
+
+
+class Concepts(Protocol):
+    """Concepts by number."""
+
+    def __getitem__(self, number: int) -> Concept: ...
+
+    def entity(self, number: int) -> str:
+        """The entity of a concept, without the rest of it."""
+
+
+class Held(Protocol):
+    """The lower-case texts in which the names of an entity are looked for, of one family."""
+
+    def holds(self, name: str) -> bool:
+        """Whether a lower-case name occurs in one of them."""
+
+
+class NameTable:
+    """Entries by key, being built."""
+
+    def __init__(self) -> None:
+        self._entries: dict[str, list[Entry]] = {}
+
+    def __iter__(self) -> Iterator[str]:
+        """All keys; more may be added meanwhile."""
+        return iter(list(self._entries))
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def get(self, key: str) -> list[Entry]:
+        """The entries of a key, none for an unknown one."""
+        return self._entries.get(key, [])
 
     def put(self, key: str, entry: Entry) -> None:
         """Add an entry; of two for the same concept the more trusted one stays."""
         if not key:
             return
-        entries = self._built.setdefault(key, [])
+        entries = self._entries.setdefault(key, [])
         for place, known in enumerate(entries):
             if known.concept == entry.concept:
                 if RANK[entry.source] < RANK[known.source]:
@@ -85,93 +105,24 @@ class Names:
                 return
         entries.append(entry)
 
-    def to_data(self) -> dict[str, Any]:
-        """The entries as JSON data; long strings and flat lists, because they load several times faster."""
-        rows = [(key, entry) for key in self for entry in self.get(key)]
-        counts = [len(self.get(key)) for key in self]
-        return {
-            "keys": "\n".join(self),
-            "counts": counts,
-            "concepts": [entry.concept for _, entry in rows],
-            "surfaces": "\n".join("" if entry.surface == key else entry.surface for key, entry in rows),
-            "sources": [RANK[entry.source] for _, entry in rows],
-        }
 
-    @classmethod
-    def from_data(cls, data: dict[str, Any]) -> Names:
-        """What `to_data` gave."""
-        names = cls()
-        ends = list(accumulate(data["counts"], initial=0))
-        keys = data["keys"].split("\n") if data["counts"] else []
-        names._places = dict(zip(keys, range(len(keys)), strict=True))
-        names._ends = ends
-        names._concepts, names._sources = data["concepts"], data["sources"]
-        names._surfaces = data["surfaces"].split("\n") if keys else []
-        columns = (names._concepts, names._sources, names._surfaces)
-        if len(keys) + 1 != len(ends) or any(len(column) != ends[-1] for column in columns):
-            raise ValueError("columns of different length")
-        return names
-
-
-class Concepts:
-    """Concepts by number; of a loaded index each is decoded when it is asked for."""
-
-    def __init__(self) -> None:
-        self._built: list[Concept] = []
-        self._entities: list[str] = []
-        self._lines: list[str] = []
-
-    def __len__(self) -> int:
-        return len(self._built) or len(self._lines)
-
-    def __getitem__(self, number: int) -> Concept:
-        if self._built:
-            return self._built[number]
-        value, stored, texts = json.loads(self._lines[number])
-        return Concept(self._entities[number], value, stored, texts)
-
-    def append(self, concept: Concept) -> None:
-        """Add a concept."""
-        self._built.append(concept)
+class ConceptTable(list[Concept]):
+    """Concepts by number, being built."""
 
     def entity(self, number: int) -> str:
-        """The entity of a concept, without decoding it."""
-        return self._built[number].entity if self._built else self._entities[number]
-
-    def to_data(self) -> dict[str, Any]:
-        """The concepts as JSON data: one long text of lines, which loads fast."""
-        concepts = [self[number] for number in range(len(self))]
-        return {
-            "entities": [concept.entity for concept in concepts],
-            "lines": "\n".join(json.dumps([c.value, c.stored, c.texts], separators=(",", ":")) for c in concepts),
-        }
-
-    @classmethod
-    def from_data(cls, data: dict[str, Any]) -> Concepts:
-        """What `to_data` gave."""
-        concepts = cls()
-        concepts._entities = data["entities"]
-        concepts._lines = data["lines"].split("\n") if data["entities"] else []
-        if len(concepts._entities) != len(concepts._lines):
-            raise ValueError("columns of different length")
-        return concepts
+        """The entity of a concept."""
+        return self[number].entity
 
 
 @dataclass(slots=True)
-class Lexicon:
-    """Everything the linker looks things up in.
+class LexiconBuilder:
+    """A lexicon being built. texts: by entity and family, the lower-case items that hold its names."""
 
-    names: entries by key; symbols: entries by compact symbol; texts: by entity and family, the
-    lower-case text that a name must occur in; endings: by entity, endings that several of its
-    names share.
-    """
-
-    concepts: Concepts = field(default_factory=Concepts)
-    names: Names = field(default_factory=Names)
-    symbols: Names = field(default_factory=Names)
-    texts: dict[str, dict[str, str]] = field(default_factory=dict)
+    concepts: ConceptTable = field(default_factory=ConceptTable)
+    names: NameTable = field(default_factory=NameTable)
+    symbols: NameTable = field(default_factory=NameTable)
+    texts: dict[str, dict[str, Iterable[str]]] = field(default_factory=dict)
     endings: dict[str, list[str]] = field(default_factory=dict)
-    truncated: list[str] = field(default_factory=list)
 
     def concept(self, entity: str, value: str) -> int:
         """A new concept; its number."""

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Literal
 
 from bmsql.linking._context import Context, nouns_of
 from bmsql.linking._fuzzy import Speller
 from bmsql.linking._index import ValueIndex
+from bmsql.linking._lexicon import Held
 from bmsql.linking._readings import Reading, choose, readings, same_text
+from bmsql.linking._series import Series
 from bmsql.linking._unlinked import Unlinked
-from bmsql.linking._words import model_words
+from bmsql.linking._words import category_cues, model_words
 from bmsql.semantic import SemanticModel
 from bmsql.types import Mention
 
 Method = Literal["exact", "normalised", "alias", "synonym", "pattern", "fuzzy", "unlinked"]
 _METHODS: dict[str, Method] = {
-    "synonym": "synonym", "official": "exact", "extra": "alias", "previous": "alias", "alias": "alias",
-    "table": "synonym", "eponym": "alias", "head": "normalised", "part": "normalised",
+    "synonym": "synonym", "group": "synonym", "official": "exact", "extra": "alias", "previous": "alias",
+    "alias": "alias", "table": "synonym", "eponym": "alias", "head": "normalised", "part": "normalised",
 }  # fmt: skip
-_OPTIONAL = re.compile(r"(?:\\.|\[[^\]]*\]|[^\\])[?*]")
+_APART = re.compile(r"\(\?<?[=!][^)]*\)|\(\?:[^)]*\)[?*]")
+"""Parts of a pattern that are no part of what it matches: look-arounds and what may be absent."""
+_OTHER_NAMES = frozenset({"previous", "alias"})
+"""Sources of names that are not what most people would call it."""
+_SHOWN = 3
+_OPTIONAL = re.compile(r"(?:\\.|\[[^\]]*\]|[^\\])(?:[?*]|\{0,\d*\})")
 _LITERAL = re.compile(r"\\(?:[bBsSdDwWAZ]|(.))")
 
 
@@ -34,12 +42,14 @@ class Linker:
         self.index = index
         self._nouns = nouns_of(model)
         self._model_words = model_words(model)
+        self._cues = category_cues(model)
         self._patterns = [
             (name, re.compile(entity.pattern, re.IGNORECASE), _prefix(entity.pattern))
             for name, entity in model.entities.items()
             if entity.kind == "identifier" and entity.pattern
         ]
         self._speller = Speller(index, model, self._model_words)
+        self._series = Series(index, model)
         self._unlinked = Unlinked(index, model, self._speller)
 
     def link(self, question: str) -> tuple[Mention, ...]:
@@ -48,7 +58,7 @@ class Linker:
         What looks like a name but is in no table comes with empty `stored`; with method `unlinked`
         it is not known at all.
         """
-        context = Context(question, self._nouns, self._model_words)
+        context = Context(question, self._nouns, self._model_words, self._cues)
         mentions = self._identifiers(question)
         blocked = context.places(mentions)
         phrases = context.phrases
@@ -57,6 +67,10 @@ class Linker:
             for reading in readings(context, self.index.lexicon, self.model)
             if blocked.isdisjoint(range(reading.i, reading.j)) and not _inside(reading, phrases)
         ]
+        series = self._series.mentions(context, {(reading.i, reading.j) for reading in found})
+        mentions += [each for each in series if blocked.isdisjoint(context.places([each]))]
+        blocked |= context.places(mentions)
+        found = [reading for reading in found if blocked.isdisjoint(range(reading.i, reading.j))]
         compounds = self._unlinked.compounds(context, {(reading.i, reading.j) for reading in found})
         if compounds:
             mentions += compounds
@@ -106,19 +120,22 @@ class Linker:
         method: Method = _METHODS.get(reading.entry.source, "exact")
         if method == "exact" and not same_text(surface, text):
             method = "normalised"
-        note = ""
+        if reading.entry.source == "synonym" and not any(reading.concept.stored.values()):
+            # Known as a word only: the semantic model names it, and no table holds it.
+            method = "unlinked"
         if reading.corrected:
             method = "fuzzy"
-            note = f"'{text}' read as '{surface}'"
-        if entity in self.index.lexicon.texts:
-            same = [rival for rival in equals if rival.concept.entity == entity]
-            equals = [rival for rival in equals if rival.concept.entity != entity]
-            if same:
-                # Names are searched for as text, which finds every record of that name.
-                value = surface
-            stored = self._text_values(reading)
-        else:
+        held = self.index.lexicon.held(entity)
+        if held is None:
             stored = {family: tuple(values) for family, values in reading.concept.stored.items()}
+        else:
+            stored = self._text_values(reading, held)
+            if any(texts.holds(surface.lower()) for texts in held.values()):
+                same = [rival for rival in equals if rival.concept.entity == entity]
+                equals = [rival for rival in equals if rival.concept.entity != entity]
+                if same:
+                    # Names are searched for as text, which finds every record of that name.
+                    value = surface
         alternatives = tuple(dict.fromkeys(rival.concept.value for rival in equals if rival.concept.value != value))
         return Mention(
             text=text,
@@ -130,7 +147,7 @@ class Linker:
             method=method,
             score=round(min(reading.score, 0.5) if alternatives else reading.score, 2),
             alternatives=alternatives,
-            note=note,
+            note=_note(text, value, reading, alternatives),
         )
 
     def _compete(self, entity: str, rival: Reading) -> bool:
@@ -138,16 +155,32 @@ class Linker:
         other = rival.concept.entity
         return other == entity or all(self.model.entities[name].kind != "category" for name in (other, entity))
 
-    def _text_values(self, reading: Reading) -> dict[str, tuple[str, ...]]:
+    def _text_values(self, reading: Reading, texts: Mapping[str, Held]) -> dict[str, tuple[str, ...]]:
         """The text to look for in each family: the name itself, else another name of the same thing."""
-        texts = self.index.lexicon.texts[reading.concept.entity]
         surface = reading.entry.surface.lower()
         stored: dict[str, tuple[str, ...]] = {}
         for family in self.model.entities[reading.concept.entity].match:
-            held = texts.get(family, "")
+            held = texts.get(family)
             names = (surface, *reading.concept.texts)
-            stored[family] = next(((name,) for name in names if name in held), ())
+            stored[family] = next(((name,) for name in names if held is not None and held.holds(name)), ())
         return stored
+
+
+def _note(text: str, value: str, reading: Reading, alternatives: tuple[str, ...]) -> str:
+    """What a reader should know of how a stretch was read, nothing where that goes without saying."""
+    source, surface = reading.entry.source, reading.entry.surface
+    note = ""
+    if reading.corrected:
+        note = f"'{text}' read as '{surface}'"
+    elif source == "group":
+        members = list(dict.fromkeys(each for values in reading.concept.stored.values() for each in values))
+        note = f"'{text}' read as {len(members)} values: {', '.join(members)}"
+    elif alternatives or reading.salts or source in _OTHER_NAMES:
+        note = f"'{text}' read as '{value}'"
+    if not alternatives:
+        return note
+    others = " or ".join(f"'{each}'" for each in alternatives[:_SHOWN])
+    return f"{note}; it may also be {others}"
 
 
 def _inside(reading: Reading, phrases: list[tuple[int, int]]) -> bool:
@@ -157,7 +190,8 @@ def _inside(reading: Reading, phrases: list[tuple[int, int]]) -> bool:
 
 def _prefix(pattern: str) -> str:
     """What a pattern's identifiers begin with, in the case that the data have: `rs`, `CHEMBL`, `GRD-`."""
-    before, group, inside = pattern.partition("(")
+    plain = _APART.sub("", pattern)
+    before, group, inside = plain.partition("(")
     literal = _LITERAL.sub(lambda escaped: escaped.group(1) or "", _OPTIONAL.sub("", before))
     if group and not literal:
         letters = re.match("[A-Za-z]+", inside)

@@ -7,20 +7,21 @@ from collections import Counter
 
 from bmsql.linking._endings import name_endings
 from bmsql.linking._items import items_of
-from bmsql.linking._lexicon import Lexicon
+from bmsql.linking._lexicon import LexiconBuilder
 from bmsql.linking._normal import keys_of, norm, tokenize
-from bmsql.linking._source import Reader
+from bmsql.linking._reader import Reader
 from bmsql.linking._words import is_common
 from bmsql.semantic import Entity, Recipe
 
 _SUFFIXED = re.compile(r"(.{4,})-[a-z]{3,5}")
+_FEW = 2
 _LEGAL = frozenset(
     "inc llc ltd limited co corp corporation company gmbh ag sa plc lp kg bv nv spa srl usa us uk and the of "
     "pharmaceutical pharmaceuticals pharma biopharma biotech biologics".split()
 )
 
 
-def build_names(lexicon: Lexicon, reader: Reader, name: str, entity: Entity) -> None:
+def build_names(lexicon: LexiconBuilder, reader: Reader, name: str, entity: Entity) -> None:
     """Add the names of an entity. The names of one record, such as generic and brand, are one concept."""
     canonical: dict[str, int] = {}
     heads: list[tuple[int, str]] = []
@@ -40,14 +41,26 @@ def build_names(lexicon: Lexicon, reader: Reader, name: str, entity: Entity) -> 
                     lexicon.add(concept, item, "stored")
                     if place not in lists:
                         heads.append((concept, item))
-        texts[family] = "\n".join(lines)
+        texts[family] = lines
     for known, alias in reader.names(name):
-        for key in keys_of(known):
-            if key in canonical:
-                lexicon.add(canonical[key], alias, "extra")
+        lexicon.add(_owner(lexicon, name, known, canonical), alias, "extra")
     single = all(len(recipe.roles) == 1 for recipe in entity.match.values())
     _add_heads(lexicon, name, heads, parts=single)
     lexicon.endings[name] = name_endings(lexicon.concepts[concept].value for concept in canonical.values())
+
+
+def _owner(lexicon: LexiconBuilder, name: str, known: str, canonical: dict[str, int]) -> int:
+    """Whose name it is; a new concept, which no table holds, if nobody's."""
+    for key in keys_of(known):
+        if key in canonical:
+            return canonical[key]
+        for entry in lexicon.names.get(key):
+            if lexicon.concepts.entity(entry.concept) == name:
+                return entry.concept
+    concept = lexicon.concept(name, known)
+    lexicon.concepts[concept].texts = [known.lower()]
+    lexicon.add(concept, known, "table")
+    return concept
 
 
 def _list_places(records: list[list[list[str]]]) -> set[int]:
@@ -67,7 +80,7 @@ def _cell_items(cell: str | None, recipe: Recipe, *, listed: bool) -> list[str]:
 
 
 def _record_concept(
-    lexicon: Lexicon, name: str, cells: list[list[str]], lists: set[int], canonical: dict[str, int]
+    lexicon: LexiconBuilder, name: str, cells: list[list[str]], lists: set[int], canonical: dict[str, int]
 ) -> int:
     """The concept of one record: a known one if its name, or what comes before a suffix of it, is known."""
     names = [items[0] for place, items in enumerate(cells) if items and place not in lists]
@@ -84,9 +97,9 @@ def _record_concept(
     return concept
 
 
-def _add_heads(lexicon: Lexicon, name: str, heads: list[tuple[int, str]], *, parts: bool) -> None:
+def _add_heads(lexicon: LexiconBuilder, name: str, heads: list[tuple[int, str]], *, parts: bool) -> None:
     """The leading words of longer names: `insulin` of `insulin glargine`, `Celltrion` of `CELLTRION, Inc.`."""
-    # A word that is also found inside names (`sodium`) does not stand for those that begin with it.
+    # A word that is found inside names as often (`sodium`) does not stand for those that begin with it.
     inner = Counter(word for item in {item for _, item in heads} for word in {t.norm for t in tokenize(item)[1:]})
     owners: dict[str, set[int]] = {}
     for concept, item in heads:
@@ -97,7 +110,7 @@ def _add_heads(lexicon: Lexicon, name: str, heads: list[tuple[int, str]], *, par
             pieces += [token.text for token in meaningful]
         for piece in pieces:
             word = piece.lower()
-            if len(word) > 3 and word not in _LEGAL and not is_common(word) and (parts or inner[norm(word)] < 2):
+            if len(word) > 3 and word not in _LEGAL and not is_common(word):
                 owners.setdefault(piece, set()).add(concept)
     merged: dict[str, dict[int, str]] = {}
     for piece, concepts in owners.items():
@@ -105,6 +118,8 @@ def _add_heads(lexicon: Lexicon, name: str, heads: list[tuple[int, str]], *, par
             merged.setdefault(piece.lower(), {})[concept] = piece
     for word, by_concept in merged.items():
         keys = keys_of(word)
+        if not parts and inner[norm(word)] >= max(_FEW, len(by_concept)):
+            continue
         if any(
             entry.source == "stored"
             for key in keys

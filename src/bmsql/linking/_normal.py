@@ -13,7 +13,9 @@ MAX_TOKENS = 10
 
 _WORD = re.compile(r"[^\W_]+(?:['’`´][^\W_]+)*")
 _HYPHENS = frozenset("-‐‑–.")
-_GREEK = {"α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "κ": "kappa", "ω": "omega"}
+_GREEK = {
+    "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "θ": "theta", "κ": "kappa", "ω": "omega",
+}  # fmt: skip
 _CONTRACTIONS = ("'m", "'t", "'re", "'ve", "'ll", "'d")
 _BREAK = re.compile(r"\s\(|[.;?!]\s|\n")
 _BRITISH = (("ae", "e"), ("oe", "e"), ("sulph", "sulf"))
@@ -117,6 +119,32 @@ def split_key(tokens: Sequence[Token]) -> str:
 def compact(text: str) -> str:
     """A symbol without hyphens, spaces and points, in upper case: `MAO-B` and `MAOB` agree."""
     return "".join(c for c in text if c.isalnum()).upper()
+
+
+_LETTERS = {"alpha": "a", "beta": "b", "gamma": "g", "delta": "d", "epsilon": "e", "kappa": "k", "theta": "q"}
+GREEK = frozenset(_LETTERS)
+_SPELT = re.compile(rf"(?<=[^a-z])({'|'.join(_LETTERS)})(?=[^a-z]|$)", re.IGNORECASE)
+_VERSION = re.compile(r"(?=(?:\D*\d){7})(.*\d)\.\d{1,3}")
+
+
+def symbol_keys(text: str) -> tuple[str, ...]:
+    """The keys under which a symbol may be found, the most literal first.
+
+    Symbols write Greek letters as Latin ones (`IL-1β`, `TNF alpha`), and identifiers have no version
+    (`ENSG00000188906.14`).
+    """
+    spelt = fold(text)
+    latin = "".join(_LETTERS[_GREEK[c]] if _GREEK.get(c) in _LETTERS else c for c in text.lower())
+    forms = [
+        compact(text),
+        compact(spelt),
+        compact(latin),
+        compact(_SPELT.sub(lambda found: _LETTERS[found.group().lower()], spelt)),
+    ]
+    version = _VERSION.fullmatch(text)
+    if version:
+        forms.append(compact(version.group(1)))
+    return tuple(dict.fromkeys(filter(None, forms)))
 
 
 def inverted(term: str) -> str:

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bmsql.linking._context import Context
 from bmsql.linking._gate import admits, admits_symbol, is_abbreviation
-from bmsql.linking._lexicon import Concept, Entry, Lexicon
-from bmsql.linking._normal import MAX_TOKENS, Token, compact, fold, norm, span_keys, split_key
+from bmsql.linking._lexicon import Concept, Entry
+from bmsql.linking._normal import GREEK, MAX_TOKENS, Token, compact, fold, norm, span_keys, split_key, symbol_keys
+from bmsql.linking._stored import StoredLexicon
 from bmsql.semantic import Entity, SemanticModel
 
 _TIER = {
-    "value": 0.0, "synonym": 1.0, "stored": 3.0, "official": 3.0, "extra": 3.5, "previous": 4.0, "alias": 5.0,
-    "table": 5.5, "eponym": 4.8, "head": 6.0, "part": 6.5,
+    "value": 0.0, "group": 0.5, "synonym": 1.0, "stored": 3.0, "official": 3.0, "extra": 3.5, "previous": 4.0,
+    "alias": 5.0, "table": 5.5, "eponym": 4.8, "head": 6.0, "part": 6.5,
 }  # fmt: skip
 _SCORE = {
-    "value": 1.0, "synonym": 0.98, "stored": 1.0, "official": 1.0, "extra": 0.95, "previous": 0.95, "alias": 0.9,
-    "table": 0.9, "eponym": 0.9, "head": 0.85, "part": 0.8,
+    "value": 1.0, "group": 0.95, "synonym": 0.98, "stored": 1.0, "official": 1.0, "extra": 0.95, "previous": 0.95,
+    "alias": 0.9, "table": 0.9, "eponym": 0.9, "head": 0.85, "part": 0.8,
 }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Words `i` to `j` read as a concept. A lower tier is more believable."""
+    """Words `i` to `j` read as a concept, the last `salts` of them not in its name. A lower tier is more believable."""
 
     i: int
     j: int
@@ -32,10 +33,11 @@ class Reading:
     tier: float
     score: float
     corrected: str = ""
+    salts: int = 0
 
 
 def readings(
-    context: Context, lexicon: Lexicon, model: SemanticModel, tokens: list[Token] | None = None, must: int = -1
+    context: Context, lexicon: StoredLexicon, model: SemanticModel, tokens: list[Token] | None = None, must: int = -1
 ) -> Iterator[Reading]:
     """Every believable reading; `tokens` may replace the question's, and then word `must` takes part."""
     words = context.tokens if tokens is None else tokens
@@ -55,31 +57,71 @@ def readings(
                     entity = model.entities.get(name)
                     if entity is None or (key not in keys and key != together and entity.kind != "category"):
                         continue
-                    if admits(context, i, j, entry, name, entity):
-                        seen.add(entry.concept)
-                        concept = lexicon.concepts[entry.concept]
-                        yield Reading(i, j, entry, concept, _tier(context, i, j, entry, entity), _SCORE[entry.source])
+                    if not admits(context, i, j, entry, name, entity):
+                        continue
+                    concept = lexicon.concepts[entry.concept]
+                    held = _is_held(lexicon, concept)
+                    if not held and not _speaks_of_absent(context, i, j, entry, entity, name):
+                        continue
+                    seen.add(entry.concept)
+                    # Of several things of one name, one that the data hold.
+                    tier = _tier(context, i, j, entry, entity, name) + 0.2 * (not held)
+                    reading = Reading(i, j, entry, concept, tier, _SCORE[entry.source])
+                    yield reading
+                    salts = context.salts(j) if entity.kind == "name" else 0
+                    if salts:
+                        yield replace(reading, j=j + salts, tier=reading.tier + 0.1, salts=salts)
             if j - i <= 3 and (all(token.glue for token in span[1:]) or together or _parted(span)):
-                key = compact(context.text(i, j) if tokens is None else "".join(token.text for token in span))
-                key = key.removesuffix("S") if context.text(i, j).endswith(("'s", "’s")) else key
-                for entry in lexicon.symbols.get(key):
-                    name = lexicon.concepts.entity(entry.concept)
-                    if entry.concept not in seen and admits_symbol(context, i, j, entry, name):
-                        concept = lexicon.concepts[entry.concept]
-                        tier = _symbol_tier(context, i, j, entry, name)
-                        # Of several owners of an alias, one that the data hold, or that spells it so.
-                        tier += (not any(concept.stored.values())) * 0.2 - (context.text(i, j) == entry.surface) * 0.3
-                        yield Reading(i, j, entry, concept, tier, _SCORE[entry.source])
+                text = context.text(i, j) if tokens is None else "".join(token.text for token in span)
+                text = text[:-2] if text.endswith(("'s", "’s")) else text
+                yield from _symbol_readings(context, lexicon, i, j, text, seen)
+
+
+def _symbol_readings(
+    context: Context, lexicon: StoredLexicon, i: int, j: int, text: str, seen: set[int]
+) -> Iterator[Reading]:
+    keys = [(key, j) for key in symbol_keys(text)]
+    if context.next_norm(j) == "receptor" and not context.tokens[j].breaks:
+        # A receptor is mostly named after what binds to it: `GLP-1 receptor` is GLP1R.
+        keys = [(f"{compact(text)}R", j + 1), *keys]
+    for key, end in keys:
+        for entry in lexicon.symbols.get(key):
+            name = lexicon.concepts.entity(entry.concept)
+            if entry.concept in seen or not admits_symbol(context, i, j, entry, name):
+                continue
+            seen.add(entry.concept)
+            concept = lexicon.concepts[entry.concept]
+            tier = _symbol_tier(context, i, j, entry, name)
+            # Of several owners of an alias, one that the data hold, or that spells it so.
+            tier += (not any(concept.stored.values())) * 0.2 - (context.text(i, j) == entry.surface) * 0.3
+            yield Reading(i, end, entry, concept, tier, _SCORE[entry.source])
+
+
+def _is_held(lexicon: StoredLexicon, concept: Concept) -> bool:
+    """Whether any table holds a value of a concept."""
+    held = lexicon.held(concept.entity)
+    if held is None:
+        return any(concept.stored.values())
+    return any(texts.holds(name) for name in concept.texts[:1] for texts in held.values())
+
+
+def _speaks_of_absent(context: Context, i: int, j: int, entry: Entry, entity: Entity, name: str) -> bool:
+    """Whether a short name may be meant of something that no table holds: it could be much else."""
+    if j - i > 1:
+        return True
+    if entity.kind == "category":
+        return entry.source != "synonym" or context.speaks_of(name)
+    return entity.kind != "term" or not is_abbreviation(entry.surface) or context.is_upper(i, j)
 
 
 def _parted(span: list[Token]) -> bool:
-    """Whether a space stands where a symbol has a hyphen (`HLA DQA1`)."""
-    return (
-        len(span) == 2
-        and not span[1].breaks
-        and all(token.text.isupper() for token in span)
-        and any(c.isdigit() for c in span[1].text)
-    )
+    """Whether a space stands where a symbol has a hyphen (`HLA DQA1`), or before a Greek letter (`IL-1 beta`)."""
+    if len(span) < 2 or span[-1].breaks or not all(token.glue for token in span[1:-1]):
+        return False
+    if span[-1].norm in GREEK:
+        return True
+    upper = len(span) == 2 and all(token.text.isupper() for token in span)
+    return upper and any(c.isdigit() for c in span[1].text)
 
 
 def _closed(span: list[Token]) -> str:
@@ -87,13 +129,16 @@ def _closed(span: list[Token]) -> str:
     return norm(span[0].text + span[1].text) if len(span) == 2 and len(span[1].text) > 3 and not span[1].breaks else ""
 
 
-def _tier(context: Context, i: int, j: int, entry: Entry, entity: Entity) -> float:
+def _tier(context: Context, i: int, j: int, entry: Entry, entity: Entity, name: str) -> float:
     tier = _TIER[entry.source]
     match entity.kind:
         case "term" if is_abbreviation(entry.surface) and entry.source in {"extra", "stored"}:
             return 1.8
         case "name" if entry.source == "stored":
             return 3.6
+        case "symbol" if entry.source == "extra":
+            # Before another's alias of the same letters.
+            return _symbol_tier(context, i, j, entry, name)
         case "category" if entry.source == "stored":
             return 4.6
         case _:

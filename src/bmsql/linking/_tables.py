@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Collection
 from functools import lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
 from bmsql.data import aliases
 from bmsql.errors import ConfigurationError
-from bmsql.linking._normal import compact
+from bmsql.linking._normal import compact, symbol_keys
 
 
 class Owner(NamedTuple):
@@ -46,7 +47,9 @@ class SymbolTable:
 
     def owners(self, text: str) -> list[Owner]:
         """Whose symbol `text` is: its official owner alone, else those it was or is an alias of."""
-        key = compact(text)
+        return next(filter(None, map(self._owners, symbol_keys(text))), [])
+
+    def _owners(self, key: str) -> list[Owner]:
         row = self._official.get(key)
         if row is None and len(key) > 8:
             row = self._ids.get(key)
@@ -112,10 +115,11 @@ def shipped_names() -> tuple[ExtraName, ...]:
     return read_names(text, file="extra_names.tsv")
 
 
-def read_names(text: str, *, file: str) -> tuple[ExtraName, ...]:
+def read_names(text: str, *, file: str, kinds: Collection[str] = ()) -> tuple[ExtraName, ...]:
     """Names from tab-separated text with the columns `for`, `name`, `alias` and any others.
 
-    Raises ConfigurationError, with file and line, for a missing column or an empty cell.
+    kinds: what may stand under `for`; anything if it is empty. Raises ConfigurationError, with file and
+    line, for a missing column, an empty cell or another kind.
     """
     rows = csv.DictReader(io.StringIO(text), delimiter="\t")
     missing = [column for column in ("for", "name", "alias") if column not in (rows.fieldnames or ())]
@@ -130,6 +134,11 @@ def read_names(text: str, *, file: str) -> tuple[ExtraName, ...]:
         if not all(cells):
             raise ConfigurationError(
                 f"{file}:{rows.line_num}: a cell is empty.", remedy="Give for, name and alias in each line."
+            )
+        if kinds and cells[0] not in kinds:
+            raise ConfigurationError(
+                f"{file}:{rows.line_num}: there is no entity '{cells[0]}'.",
+                remedy=f"Under for, write one of: {', '.join(sorted(kinds))}.",
             )
         found.append(ExtraName(*cells))
     return tuple(found)

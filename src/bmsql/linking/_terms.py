@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from bmsql.linking._lexicon import Lexicon
+from bmsql.linking._lexicon import LexiconBuilder
 from bmsql.linking._normal import inverted, keys_of, tokenize
-from bmsql.linking._source import Reader
+from bmsql.linking._reader import Reader
 from bmsql.linking._tables import Term, terms
 from bmsql.linking._words import is_common
 from bmsql.semantic import Entity
@@ -16,9 +16,10 @@ _SHORT = 8
 _LONG = 7
 _BRACKETS = re.compile(r"\s*\([^)]*\)")
 _EPONYM_HEADS = ("disease", "syndrome")
+_SHORTEST_EPONYM = 5
 
 
-def build_terms(lexicon: Lexicon, reader: Reader, name: str, entity: Entity) -> None:
+def build_terms(lexicon: LexiconBuilder, reader: Reader, name: str, entity: Entity) -> None:
     """Add the terms of an entity. Two stored terms are one concept when an identifier or a name says so."""
     book = _Book(terms(entity.aliases) if entity.aliases else [])
     stored, plain, beside = _stored_terms(reader, entity)
@@ -51,7 +52,7 @@ def build_terms(lexicon: Lexicon, reader: Reader, name: str, entity: Entity) -> 
         key = identity.get(f"row {number}", f"row {number}")
         held = key in groups
         _add_term(lexicon, book, number, concept_of(key, term.name), held=held)
-    _add_extra(lexicon, reader, name, entity.aliases)
+    _add_extra(lexicon, reader, name, entity)
     _add_eponyms(lexicon, name)
 
 
@@ -65,7 +66,7 @@ def _stored_terms(reader: Reader, entity: Entity) -> tuple[Stored, dict[str, lis
     beside: set[tuple[str, str]] = set()
     for family, recipe in entity.match.items():
         if recipe.how == "equals":
-            plain[family] = [text for role in recipe.roles for text in reader.values(family, role)]
+            plain[family] = [text for role in recipe.roles for text in reader.values(family, role, recipe)]
             continue
         width = len(recipe.roles)
         rows = reader.rows(family, (*recipe.roles, *recipe.ids))
@@ -163,7 +164,7 @@ def _spoken(text: str) -> str:
     return inverted(text) or text
 
 
-def _add_term(lexicon: Lexicon, book: _Book, number: int, concept: int, *, held: bool) -> None:
+def _add_term(lexicon: LexiconBuilder, book: _Book, number: int, concept: int, *, held: bool) -> None:
     """The names of one row of the alias table."""
     term = book.terms[number]
     for form in filter(None, (term.name, inverted(term.name))):
@@ -181,25 +182,34 @@ def _add_term(lexicon: Lexicon, book: _Book, number: int, concept: int, *, held:
             lexicon.add(concept, form, "alias" if held else "table")
 
 
-def _add_extra(lexicon: Lexicon, reader: Reader, name: str, table: str) -> None:
-    for known, alias in reader.names(name, table):
+def _add_extra(lexicon: LexiconBuilder, reader: Reader, name: str, entity: Entity) -> None:
+    for known, alias in reader.names(name, *filter(None, (entity.aliases,))):
         owners = [
             entry.concept
             for key in keys_of(known)
             for entry in lexicon.names.get(key)
             if lexicon.concepts.entity(entry.concept) == name
         ]
-        if owners:
+        if not owners:
+            # Known, though the data do not hold it: the answer can say so.
+            owners = [lexicon.concept(name, known)]
+            lexicon.concepts[owners[0]].stored = {family: [] for family in entity.match}
+            lexicon.add(owners[0], known, "table")
+        if alias != known:
             lexicon.add(owners[0], alias, "extra")
 
 
-def _add_eponyms(lexicon: Lexicon, name: str) -> None:
+def _add_eponyms(lexicon: LexiconBuilder, name: str) -> None:
     """`Crohn's` for `Crohn disease`: a proper name before `disease`, linked only when the question marks it."""
     for head in _EPONYM_HEADS:
         for key in lexicon.names:
-            word, _, rest = key.partition(" ")
+            before, _, last = key.rpartition(" ")
             entry = lexicon.names.get(key)[0]
-            if rest != head or lexicon.concepts.entity(entry.concept) != name or is_common(word) or len(word) < 5:
+            if last != head or lexicon.concepts.entity(entry.concept) != name:
                 continue
-            if entry.surface[:1].isupper() or "'" in entry.surface:
-                lexicon.add(entry.concept, word, "eponym")
+            words = tokenize(entry.surface)[:-1]
+            if len(words) == 1 and not is_common(before) and len(before) >= _SHORTEST_EPONYM:
+                if entry.surface[:1].isupper() or "'" in entry.surface:
+                    lexicon.add(entry.concept, before, "eponym")
+            elif len(words) > 1 and all(word.text[0].isupper() for word in words) and not is_common(words[0].text):
+                lexicon.add(entry.concept, entry.surface[: words[-1].end], "eponym")

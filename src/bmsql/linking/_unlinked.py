@@ -18,6 +18,8 @@ _ASKED = frozenset(
     "is was are were does do did can could has have had will would makes make sells about called named".split()
 )
 
+_HELD = frozenset("in there here included covered listed present available".split())
+
 
 class Unlinked:
     """Finds mentions of symbols, terms and names that no stored value answers to."""
@@ -41,7 +43,12 @@ class Unlinked:
         taken: set[int] = set()
         for name, entity in self._of_kind("symbol"):
             for i, j in _symbol_spans(context, taken):
-                if j - i < 2 or (i, j) in read or not context.is_upper(i, j) or not entity.aliases:
+                if (
+                    j - i < 2
+                    or any(start <= i and j <= end for start, end in read)
+                    or not context.is_upper(i, j)
+                    or not entity.aliases
+                ):
                     continue
                 owners = symbol_table(entity.aliases).owners(context.text(i, j))
                 if owners:
@@ -105,7 +112,6 @@ class Unlinked:
             endings = self._index.lexicon.endings.get(name, [])
             if not endings:
                 continue
-            cued = not self._cues[name].isdisjoint(context.words)
             for place, token in enumerate(context.tokens):
                 if place in covered or not self._unknown(context, place):
                     continue
@@ -113,10 +119,16 @@ class Unlinked:
                 ending = max((len(e) for e in endings if lowered.endswith(e)), default=0)
                 asked = context.before(place) in _ASKED or context.beside_noun(place, place + 1, name)
                 asked = asked or context.begins_sentence(place)
-                beside = context.beside_noun(place, place + 1, name)
+                named = _is_held(context, place) or _is_for(context, place)
+                asked = asked or named
+                cued = not self._cues[name].isdisjoint(context.words) or named
+                beside = context.beside_noun(place, place + 1, name) or _is_one(context, place, name)
+                asked = asked or beside
                 cue_follows = not beside and context.next_norm(place + 1) in self._cues[name]
                 if (len(lowered) > 5 and (ending > 3 or (ending == 3 and (cued or asked)))) or (
-                    cued and asked and (token.text[0].isupper() or ending or cue_follows)
+                    cued
+                    and asked
+                    and (token.text[0].isupper() or ending or cue_follows or _is_one(context, place, name))
                 ):
                     close = self._close(token.norm, name)
                     yield _unlinked(context, place, place + 1, name, token.text, entity, close)
@@ -137,8 +149,24 @@ class Unlinked:
             len(token.text) > 4
             and token.norm.isalpha()
             and not context.is_plain(place)
-            and token.norm not in self._index.vocabulary
+            and not self._index.lexicon.knows(token.norm)
         )
+
+
+def _is_held(context: Context, place: int) -> bool:
+    """Whether it is asked if something with a name's capital is there at all (`is Keytruda in the data`)."""
+    return context.is_proper(place) and context.before(place) in _ASKED and context.after(place + 1) in _HELD
+
+
+def _is_for(context: Context, place: int) -> bool:
+    """Whether a word with a capital stands before `for`, as in `Nuplazid for psychosis`."""
+    return context.tokens[place].text[0].isupper() and not context.shouting and context.after(place + 1) == "for"
+
+
+def _is_one(context: Context, place: int, name: str) -> bool:
+    """Whether it is asked if it is one at all (`is X a drug`)."""
+    article = context.after(place + 1) in {"a", "an"}
+    return article and context.before(place) in _ASKED and context.opens_noun(place + 2, place + 2, name)
 
 
 def _modifies(context: Context, place: int) -> bool:

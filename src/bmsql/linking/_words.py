@@ -29,6 +29,11 @@ def field_words() -> frozenset[str]:
     return _lists()["field"]
 
 
+def salt_words() -> frozenset[str]:
+    """What a drug's salt or form is called after its name (`hydrochloride`), in lower case."""
+    return _lists().get("salt", frozenset())
+
+
 @lru_cache(maxsize=1)
 def common_norms() -> frozenset[str]:
     """The common words in normal form."""
@@ -69,3 +74,18 @@ def model_words(model: SemanticModel) -> frozenset[str]:
         )
     }
     return frozenset(norm(word) for phrase in phrases for word in phrase.split() if word.isalnum()) - names
+
+
+def category_cues(model: SemanticModel) -> dict[str, frozenset[str]]:
+    """By category, the words that speak of the rows it is about: nouns and values that no other rows have."""
+    cues: dict[str, frozenset[str]] = {}
+    for name, entity in model.entities.items():
+        if entity.kind != "category":
+            continue
+        families = set(entity.match)
+        phrases = [noun for family in families for noun in model.families[family].nouns]
+        for other in model.entities.values():
+            if other.kind == "category" and other is not entity and set(other.match) == families:
+                phrases += [each for value in other.values for each in value.names]
+        cues[name] = frozenset(norm(word) for phrase in phrases for word in phrase.split() if not is_common(word))
+    return cues

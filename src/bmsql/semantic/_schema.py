@@ -193,6 +193,14 @@ class Value(Frozen):
     broader: tuple[str, ...] = ()
 
 
+class Group(Frozen):
+    """Several stored values under one name; a name of one word counts before a noun of the entity only."""
+
+    id: str
+    names: tuple[str, ...]
+    values: tuple[str, ...]
+
+
 class Entity(Frozen):
     """A kind of thing that questions name.
 
@@ -212,6 +220,7 @@ class Entity(Frozen):
     same_as: str = ""
     values: tuple[Value, ...] = ()
     synonyms: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    groups: tuple[Group, ...] = ()
     match: dict[str, Recipe] = Field(default_factory=dict)
     classifies: str = ""
     missing: str = ""
