@@ -9,9 +9,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from bmsql.backends import DuckDBBackend, open_embedded
+from bmsql.backends import BigQueryBackend, DuckDBBackend, open_embedded
 from bmsql.types import ValidatedQuery
 from bmsql.types._query import _MINT
+from tests.servers.bigquery import FakeBigQuery
 
 SAMPLE = """
     CREATE TABLE Items (id VARCHAR, n BIGINT, x DOUBLE, name VARCHAR);
@@ -57,4 +58,19 @@ def sample(sample_file: Path) -> Iterator[DuckDBBackend]:
 def embedded() -> Iterator[DuckDBBackend]:
     """The embedded knowledge base."""
     with open_embedded() as backend:
+        yield backend
+
+
+@pytest.fixture
+def fake(sample_template: Path) -> Iterator[FakeBigQuery]:
+    """A loopback BigQuery with the sample as its dataset `kb`."""
+    with FakeBigQuery() as server:
+        server.data.attach("kb", str(sample_template))
+        yield server
+
+
+@pytest.fixture
+def bigquery(fake: FakeBigQuery) -> Iterator[BigQueryBackend]:
+    """The backend over it."""
+    with BigQueryBackend(fake.project, "kb", endpoint=fake.url, catalogue_cache_hours=0) as backend:
         yield backend

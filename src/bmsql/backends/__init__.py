@@ -1,22 +1,28 @@
 """Where queries run: a `Backend` answers for one set of tables.
 
-DuckDB files and the embedded knowledge base ship. Importing this package loads no database driver:
-that happens when a backend is opened.
+DuckDB files, the embedded knowledge base and BigQuery ship. Importing this package loads no database
+driver: that happens when a backend is opened.
 """
 
-from bmsql.backends._base import Backend, DryRun
+from bmsql.backends._base import Backend, DryRun, Metered, Spent
 from bmsql.backends._cache import cache_directory
 from bmsql.backends._duckdb import DuckDBBackend
 from bmsql.backends._embedded import EmbeddedFile, ensure_embedded, open_embedded
+from bmsql.backends._labels import job_labels
 from bmsql.backends._open import open_backend
+from bmsql.backends.bigquery import BigQueryBackend
 
 __all__ = [
     "Backend",
+    "BigQueryBackend",
     "DryRun",
     "DuckDBBackend",
     "EmbeddedFile",
+    "Metered",
+    "Spent",
     "cache_directory",
     "ensure_embedded",
+    "job_labels",
     "open_backend",
     "open_embedded",
 ]
