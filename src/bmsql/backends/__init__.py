@@ -10,6 +10,7 @@ from bmsql.backends._duckdb import DuckDBBackend
 from bmsql.backends._embedded import EmbeddedFile, ensure_embedded, open_embedded
 from bmsql.backends._labels import job_labels
 from bmsql.backends._open import open_backend
+from bmsql.backends._units import money_text, size_text
 from bmsql.backends.bigquery import BigQueryBackend
 
 __all__ = [
@@ -23,6 +24,8 @@ __all__ = [
     "cache_directory",
     "ensure_embedded",
     "job_labels",
+    "money_text",
     "open_backend",
     "open_embedded",
+    "size_text",
 ]

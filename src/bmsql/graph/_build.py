@@ -12,6 +12,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
 from bmsql.graph import _nodes, _routes
+from bmsql.graph._costs import node_labels
 from bmsql.graph._dependencies import Dependencies, GraphContext
 from bmsql.graph._nodes import Run, Step
 from bmsql.graph._state import RESET, Data, GraphInput, GraphOutput, GraphState
@@ -66,7 +67,8 @@ def _entered(name: str, function: Node, deps: Dependencies) -> Callable[..., Dat
         context = runtime.context if isinstance(runtime.context, GraphContext) else None
         run = Run(context.resolve(deps), context.cancel) if context else Run(deps)
         entered, clock = time.time(), time.perf_counter()
-        step = function(state, run)
+        with node_labels(name, state["question"], context):
+            step = function(state, run)
         seconds = time.perf_counter() - clock
         # A question begins when its plan node is entered; only that node sets the time.
         fresh = "began" in step.update

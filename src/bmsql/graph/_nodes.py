@@ -7,11 +7,13 @@ from typing import Any, NamedTuple, assert_never
 
 from bmsql.errors import PlanError, QueryCancelledError
 from bmsql.graph._answer import build_answer
+from bmsql.graph._costs import billed
 from bmsql.graph._data import pack, pack_result, problem_text
 from bmsql.graph._dependencies import Dependencies
 from bmsql.graph._evidence import evidence_for
 from bmsql.graph._measure import measure
 from bmsql.graph._state import Data, GraphState, Outcome, failures, fresh_pass, fresh_state, is_fresh
+from bmsql.graph._together import run_stage
 from bmsql.reasoners import Attempt
 from bmsql.sql import format_sql, parse
 from bmsql.types import ExecutionFailed, Plan, Problem, QueryResult, Rejected, ValidatedQuery
@@ -97,7 +99,7 @@ def validate(state: GraphState, run: Run) -> Step:
 def execute(state: GraphState, run: Run) -> Step:
     """Run the query under way within the limits."""
     run.checkpoint()
-    match run.deps.run(state["sql"], run.cancel):
+    match run_stage(state, run.deps, run.cancel):
         case QueryResult() as result:
             ran = {"sql": state["sql"], "result": pack_result(result)}
             detail: Data = {"stage": state["stage"], "rows": len(result.rows), "truncated": result.truncated}
@@ -177,4 +179,5 @@ def _used(state: GraphState, *results: QueryResult) -> Data:
         "queries": usage["queries"] + len(results),
         "query_seconds": usage["query_seconds"] + sum(result.seconds for result in results),
         "bytes_processed": sum(metered, bytes_before or 0) if metered else bytes_before,
+        **billed(usage, results),
     }

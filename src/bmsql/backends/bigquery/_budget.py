@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bmsql.backends._base import Spent
+from bmsql.backends._units import money_text, size_text
 from bmsql.backends.bigquery._job import Dry
-from bmsql.backends.bigquery._spending import Meter, billed_at_least, money_text, size_text
+from bmsql.backends.bigquery._spending import Meter, billed_at_least
 from bmsql.errors import BudgetExceededError, ExecutionError
 from bmsql.types import Limits, TableInfo
 

@@ -76,7 +76,8 @@ def dry_run_job(place: Place, sql: str, labels: Mapping[str, str], parameters: S
         job_retry=None,
         timeout=_CALL_SECONDS,
     )
-    statistics: dict[str, Any] = job.to_api_repr()["statistics"].get("query", {})  # type: ignore[no-untyped-call]
+    # The client has no property for it yet.
+    statistics: dict[str, Any] = getattr(job, "_properties", {}).get("statistics", {}).get("query", {})
     return Dry(
         columns=columns_of(job.schema or ()),
         bytes_processed=int(job.total_bytes_processed or 0),

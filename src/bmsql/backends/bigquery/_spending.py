@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from decimal import Decimal
 
 from bmsql.backends._base import Spent
 from bmsql.errors import ConfigurationError
@@ -54,24 +53,3 @@ class Meter:
 def billed_at_least(processed: int, tables: int) -> int:
     """What BigQuery bills for so many bytes of so many tables."""
     return max(processed, MINIMUM_BILLED * tables) if processed else 0
-
-
-def size_text(count: int) -> str:
-    """Bytes for a person: `1.5 GiB`, `12 MiB`, `800 bytes`."""
-    for unit, name in ((TIB, "TiB"), (GIB, "GiB"), (1024**2, "MiB"), (1024, "KiB")):
-        if count >= unit:
-            return f"{_short(count / unit)} {name}"
-    return f"{count} bytes"
-
-
-def money_text(dollars: float) -> str:
-    """US dollars for a person; small sums keep two figures that count."""
-    if dollars == 0:
-        return "$0"
-    if dollars >= 0.01:
-        return f"${dollars:,.2f}"
-    return f"${Decimal(dollars):.2g}" if dollars >= 0.0001 else "less than $0.0001"
-
-
-def _short(number: float) -> str:
-    return f"{number:.0f}" if number >= 100 or number == int(number) else f"{number:.2g}"
