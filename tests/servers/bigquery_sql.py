@@ -29,6 +29,7 @@ SCALARS: dict[str, tuple[str, int]] = {
     "BLOB": ("BYTES", 0), "DATE": ("DATE", 8), "TIME": ("TIME", 8), "TIMESTAMP": ("DATETIME", 8),
     "TIMESTAMP WITH TIME ZONE": ("TIMESTAMP", 8), "JSON": ("JSON", 0), "UBIGINT": ("INTEGER", 8),
 }  # fmt: skip
+SUFFIX = "suffix_of_the_table"
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
@@ -96,7 +97,7 @@ class Database:
         if not members:
             raise Refused(404, "notFound", f"{self.project}:{dataset}.{pattern} does not match any table.")
         parts = [
-            f"SELECT *, '{name[len(prefix) :]}' AS _TABLE_SUFFIX FROM {_quoted(dataset)}.main.{_quoted(name)}"
+            f"SELECT *, '{name[len(prefix) :]}' AS {SUFFIX} FROM {_quoted(dataset)}.main.{_quoted(name)}"
             for name in members
         ]
         name = f"{dataset}.{pattern}"
@@ -151,6 +152,10 @@ class Database:
             raise Refused(400, "invalidQuery", "Syntax error: SELECT list must not be empty at [1:8]")
         for parameter in list(tree.find_all(exp.Parameter)):
             parameter.replace(_literal(parameters[parameter.name]))
+        for column in list(tree.find_all(exp.Column)):
+            if column.name.upper() == "_TABLE_SUFFIX":
+                # sqlglot leaves pseudo-columns unresolved.
+                column.set("this", exp.to_identifier(SUFFIX))
         ctes = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
         aliases = {alias.lower() for table in tree.find_all(exp.Table) if (alias := table.alias or table.name)}
         read: list[tuple[str, str]] = []

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from google.cloud.bigquery.table import RowIterator
 
 Convert = Callable[[Any], Any]
+# BIGNUMERIC has 77 digits at most.
+_EXACT = decimal.Context(prec=80)
 PAGE_ROWS = 10_000
 """Rows asked for at a time; the server sends fewer when they are large."""
 _DAYS_PER_MONTH = 30  # an interval has months, Python's timedelta has none; DuckDB counts them so too
@@ -109,8 +111,9 @@ def _decimal(value: decimal.Decimal) -> decimal.Decimal:
     """Arrow pads to the scale of the type: 1.5, not 1.500000000."""
     if not value.is_finite():
         return value
-    whole = value == value.to_integral_value()
-    return value.quantize(decimal.Decimal(1)) if whole else decimal.Context(prec=80).create_decimal(value).normalize()
+    if value == value.to_integral_value(context=_EXACT):
+        return value.quantize(decimal.Decimal(1), context=_EXACT)
+    return value.normalize(_EXACT)
 
 
 def _timestamp(value: Any) -> Any:

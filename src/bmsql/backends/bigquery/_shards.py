@@ -10,6 +10,7 @@ from typing import NamedTuple
 from bmsql.types import ColumnInfo
 
 SUFFIX = ColumnInfo(name="_TABLE_SUFFIX", type="STRING", description="What the * of the table's name stands for.")
+_NAMED = 3
 # A day, month or year at the end, as BigQuery's own tools write it.
 _DATED = re.compile(
     r"(?P<prefix>.*?\D)(?P<suffix>(?:19|20)\d\d(?:(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])?)?)", re.DOTALL
@@ -17,11 +18,26 @@ _DATED = re.compile(
 
 
 class Family(NamedTuple):
-    """A table to look at: `name` as catalogued, `sample` the table whose columns it has."""
+    """A table to look at: `name` as catalogued, `sample` the table whose columns it has.
+
+    also: further tables that the `*` of its name matches in a query, although they are no shards.
+    """
 
     name: str
     sample: str
     shards: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+
+    @property
+    def warning(self) -> str:
+        """What a query over the whole family must beware of."""
+        if not self.also:
+            return ""
+        more = ", ..." if len(self.also) > _NAMED else ""
+        return (
+            f"{self.name} matches {', '.join(self.also[:_NAMED])}{more} too: filter on LENGTH(_TABLE_SUFFIX) = "
+            f"{len(self.shards[0])} to leave them out."
+        )
 
 
 def fold(names: Iterable[str]) -> list[Family]:
@@ -29,6 +45,7 @@ def fold(names: Iterable[str]) -> list[Family]:
 
     Its columns are those of the latest shard. Suffixes of different length are different families'.
     """
+    names = sorted(names)
     groups: dict[tuple[str, int], list[str]] = defaultdict(list)
     single: list[str] = []
     for name in names:
@@ -45,5 +62,6 @@ def fold(names: Iterable[str]) -> list[Family]:
         if len(ordered) == 1 or prefixes.count(prefix) > 1:
             families += [Family(prefix + suffix, prefix + suffix) for suffix in ordered]
         else:
-            families.append(Family(f"{prefix}*", prefix + ordered[-1], tuple(ordered)))
+            others = (name for name in names if name.startswith(prefix) and name[len(prefix) :] not in suffixes)
+            families.append(Family(f"{prefix}*", prefix + ordered[-1], tuple(ordered), tuple(others)))
     return sorted(families)
