@@ -140,9 +140,7 @@ def _install(kind: Kind, home: Path, python: str) -> None:
         [str(venv / "bin" / "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check", *packages],
     ):
         try:
-            done = subprocess.run(
-                command, capture_output=True, text=True, timeout=max(1, deadline - time.monotonic())
-            )
+            done = subprocess.run(command, capture_output=True, text=True, timeout=max(1, deadline - time.monotonic()))
         except subprocess.TimeoutExpired as e:
             raise CannotInstall(f"installing {kind.name} took longer than {INSTALL_SECONDS} s") from e
         if done.returncode:

@@ -156,4 +156,10 @@ def _denied(message: str) -> PermissionDeniedError:
 
 
 def _line(error: BaseException) -> str:
+    """What went wrong in one line: of a failed connection the operating system's words."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OSError) and cause.strerror:
+            return cause.strerror
+        cause = cause.__cause__ or cause.__context__
     return " ".join(str(error).split())[:500] or type(error).__name__
