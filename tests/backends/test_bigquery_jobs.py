@@ -180,12 +180,14 @@ class TestRetries:
             bigquery.execute(query(NAMES), Limits())
         assert methods(fake).count("jobs.insert") == _retry.TRIES, "one layer tries again, not two"
 
-    def test_the_time_limit_ends_trying(self, fake: FakeBigQuery, bigquery: BigQueryBackend, query: Query) -> None:
+    def test_the_time_limit_ends_trying(
+        self, fake: FakeBigQuery, bigquery: BigQueryBackend, query: Query, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         bigquery.catalog()
         fake.fail("jobs.insert", 503, "backendError", "Backend error.", times=100)
         started = time.perf_counter()
-        with pytest.MonkeyPatch.context() as patch, pytest.raises(BackendError):
-            patch.setattr(_retry, "FIRST_WAIT", 5)
+        monkeypatch.setattr(_retry, "FIRST_WAIT", 5)
+        with pytest.raises(BackendError):
             bigquery.execute(query(NAMES), Limits(seconds=0.5))
         assert time.perf_counter() - started < 3
 
@@ -357,7 +359,7 @@ class TestRows:
     ) -> None:
         monkeypatch.setattr(_rows, "PAGE_ROWS", 100)
         fake.page_rows = 100
-        result = bigquery.execute(query(f"SELECT REPEAT('x', 5000) AS t FROM Items"), Limits(rows=2000, memory_mb=1))
+        result = bigquery.execute(query("SELECT REPEAT('x', 5000) AS t FROM Items"), Limits(rows=2000, memory_mb=1))
         assert result.truncated
         assert len(result.rows) == 300, "the page that goes beyond a MiB is the last"
 

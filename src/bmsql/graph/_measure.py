@@ -56,10 +56,8 @@ def measure(state: GraphState, deps: Dependencies, cancel: threading.Event | Non
         sql = format_sql(query, pretty=False)
         size = deps.beyond_ladder(sql)
         if size:
-            allowed = size_text(deps.limits.ladder_bytes)
-            warnings.append(
-                f"Left out: {what[0].lower()}{what[1:]}. The query would read {size_text(size)}, and `ladder_bytes` allows {allowed}."
-            )
+            read, allowed = size_text(size), size_text(deps.limits.ladder_bytes)
+            warnings.append(f"Left out: {_lowered(what)}. That would read {read}, and `ladder_bytes` allows {allowed}.")
             return None
         outcome = deps.run(sql, cancel)
         match outcome:
@@ -122,6 +120,10 @@ def measuring_queries(tree: exp.Query, records: Sequence[ConventionRecord], deps
     count = count_query(tree) if ladder is None and limited else None
     found = (ladder, count, unrecorded_query(tree, records), deps.rules.evidence_query(tree, deps.model))
     return [query for query in found if query is not None]
+
+
+def _lowered(text: str) -> str:
+    return text[:1].lower() + text[1:]
 
 
 def limit_of(tree: exp.Query) -> int | None:

@@ -22,6 +22,10 @@ from bmsql.sql import format_sql, parse
 from bmsql.types import ExecutionFailed, Plan, QueryResult, Rejected, ValidatedQuery
 
 log = logging.getLogger(__name__)
+# Rows that one array may hold: BigQuery bounds the size of a row.
+_MOST_ROWS = 20_000
+# Clauses whose result the order may speak of by names that an outer query does not know.
+_MERGING = ("distinct", "group", "having", "qualify")
 
 
 def run_stage(
@@ -63,7 +67,7 @@ def _together(state: GraphState, deps: Dependencies, cancel: threading.Event | N
 def _parts(state: GraphState, deps: Dependencies) -> list[tuple[ValidatedQuery, DryRun]]:
     """The general query, the refined one and what measures it, each with its dry run; none where it is small."""
     general = deps.validate(state["sql"])
-    if not isinstance(general, ValidatedQuery):
+    if not isinstance(general, ValidatedQuery) or deps.limits.rows > _MOST_ROWS:
         return []
     dry = deps.backend.dry_run(general)
     if (dry.bytes_processed or 0) <= deps.limits.ladder_bytes:
@@ -99,39 +103,59 @@ def _combined(queries: Sequence[ValidatedQuery], rows: int) -> exp.Select:
     return exp.select(*arrays)
 
 
-def _as_structs(tree: exp.Query, most: int) -> exp.Query | None:
+def _as_structs(tree: exp.Query, most: int) -> exp.Select | None:
     """A query whose rows are structs, at most so many, in the order of the rows; None where that cannot be said."""
-    if not isinstance(tree, exp.Select) or tree.args.get("kind"):
+    if not isinstance(tree, exp.Select | exp.SetOperation) or tree.args.get("kind") or not _is_plain_limit(tree):
         return None
-    made = tree.copy()
-    if not _order_by_name(made):
+    made: exp.Query = tree.copy()
+    keys = _outer_order(tree)
+    if keys is not None:
+        outer = exp.Select(expressions=[exp.Star()])
+        for clause in ("order", "limit", "offset"):
+            if made.args.get(clause):
+                outer.set(clause, made.args[clause].pop())
+        if keys:
+            outer.set("order", exp.Order(expressions=keys))
+        part = exp.Subquery(this=made, alias=exp.TableAlias(this=exp.to_identifier("part")))
+        made = outer.from_(part)
+    elif isinstance(made, exp.SetOperation) or any(made.args.get(clause) for clause in _MERGING):
         return None
-    if made.args.get("distinct"):
-        # Structs are not made distinct: the rows are, and are then put in order and cut.
-        outer = {key: made.args[key].pop() for key in ("order", "limit", "offset") if made.args.get(key)}
-        made = exp.select("*").from_(exp.Subquery(this=made, alias=exp.TableAlias(this=exp.to_identifier("part"))))
-        for key, clause in outer.items():
-            made.set(key, clause)
     limit = made.args.get("limit")
-    stated = limit.expression if isinstance(limit, exp.Limit) else None
-    if limit is not None and not (isinstance(stated, exp.Literal) and not stated.is_string):
-        return None
-    if stated is None or int(stated.this) > most:
+    if limit is None or int(limit.expression.this) > most:
         made = made.limit(most)
     made.set("kind", "STRUCT")
-    return made
+    return made if isinstance(made, exp.Select) else None
 
 
-def _order_by_name(select: exp.Select) -> bool:
-    """Write numbers of columns in ORDER BY as their names; whether the order can then be moved outside."""
-    order, names = select.args.get("order"), select.named_selects
+def _is_plain_limit(query: exp.Query) -> bool:
+    limit = query.args.get("limit")
+    if limit is None:
+        return True
+    number = limit.expression if isinstance(limit, exp.Limit) else None
+    return isinstance(number, exp.Literal) and not number.is_string
+
+
+def _outer_order(query: exp.Select | exp.SetOperation) -> list[exp.Expr] | None:
+    """The keys of ORDER BY as columns of the result; None where one is no such column."""
+    order, names = query.args.get("order"), query.named_selects
+    keys: list[exp.Expr] = []
     for item in order.expressions if order is not None else ():
-        key = item.this if isinstance(item, exp.Ordered) else item
-        if isinstance(key, exp.Literal) and not key.is_string:
-            key.replace(exp.column(exp.to_identifier(names[int(key.this) - 1], quoted=True)))
-        elif select.args.get("distinct") and not (isinstance(key, exp.Column) and key.name in names):
-            return False
-    return True
+        moved = item.copy()
+        key = moved.this if isinstance(moved, exp.Ordered) else moved
+        if isinstance(key, exp.Literal) and not key.is_string and 0 < int(key.this) <= len(names):
+            name = names[int(key.this) - 1]
+        elif isinstance(key, exp.Column) and key.name in names and _is_output(query, key):
+            name = key.name
+        else:
+            return None
+        key.replace(exp.column(exp.to_identifier(name, quoted=True)))
+        keys.append(moved)
+    return keys
+
+
+def _is_output(query: exp.Query, key: exp.Column) -> bool:
+    """Whether a column in ORDER BY is the output of its name: an alias is, and a source's column that is shown."""
+    return not key.table or any(shown == key for shown in query.expressions)
 
 
 def _taken_apart(result: QueryResult, parts: Sequence[tuple[ValidatedQuery, DryRun]], limit: int) -> list[QueryResult]:

@@ -79,6 +79,20 @@ def default_credentials() -> Any:
     return credentials
 
 
+def credentials_found() -> str:
+    """Which credentials would be used, without reading or sending any: for a person to read."""
+    named = os.environ.get("GOOGLE_APPLICATION_CREDENTIALS", "")
+    if named:
+        state = "" if Path(named).expanduser().is_file() else ", which does not exist"
+        return f"the file named by GOOGLE_APPLICATION_CREDENTIALS{state}"
+    folder = os.environ.get("CLOUDSDK_CONFIG") or (
+        Path(os.environ["APPDATA"], "gcloud") if os.environ.get("APPDATA") else Path.home() / ".config" / "gcloud"
+    )
+    if Path(folder, "application_default_credentials.json").is_file():
+        return "application default credentials of gcloud"
+    return "none found (on Google Cloud, the machine's own account would be tried)"
+
+
 def file_credentials(path: Path) -> Any:
     """Credentials of a file: a service account's key, or another kind that google-auth reads.
 
