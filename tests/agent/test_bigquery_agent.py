@@ -9,6 +9,7 @@ import asyncio
 import time
 from collections.abc import Iterator
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,7 +24,7 @@ from bmsql.semantic import parse_semantic_model
 from bmsql.testing import ScriptedReasoner
 from bmsql.types import Answer, Catalog, Limits, Plan, SelectItem, Source
 from tests.backends.parity import same_answer
-from tests.graph.fakes import PLAN, ROWS, model
+from tests.graph.fakes import MODEL, PLAN, ROWS, model
 from tests.servers.bigquery import MIB, FakeBigQuery
 
 BIN1 = "Which SNPs near BIN1 are significantly associated with Alzheimer's disease?"
@@ -77,6 +78,7 @@ def little(server: FakeBigQuery, sql: str, plan: Plan = PLAN, **options: Any) ->
     return Agent(model=reasoner, backend=backend, **{"semantic_model": model(), **options})
 
 
+@pytest.mark.all
 def test_answers_of_one_scan_are_those_of_duckdb(frugal: Agent, here: Agent) -> None:
     differing = {question: same_answer(here.ask(question), frugal.ask(question)) for question in QUESTIONS}
     assert not any(differing.values()), differing
@@ -268,14 +270,16 @@ def desk(server: FakeBigQuery) -> Catalog:
 
 
 def test_doctor_tells_what_it_can(
-    server: FakeBigQuery, plain: Agent, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    server: FakeBigQuery, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", "/nowhere.json")
-    assert run(["doctor", "--backend", plain.dependencies.backend.name + f"?endpoint={server.url}"]) == 0
-    out = capsys.readouterr().out
+    (tmp_path / "little.yaml").write_text(MODEL)
+    backend = f"bigquery://bmsql/little?endpoint={server.url}"
+    assert run(["doctor", "--backend", backend, "--semantic-model", str(tmp_path / "little.yaml")]) == 0
+    out = " ".join(capsys.readouterr().out.split())
     assert f"google-cloud-bigquery {version('google-cloud-bigquery')}" in out
-    assert "the file named by GOOGLE_APPLICATION_CREDENTIALS, which does not exist" in " ".join(out.split())
-    assert "bigquery://bmsql/biomedsql" in out
+    assert "the file named by GOOGLE_APPLICATION_CREDENTIALS, which does not exist" in out
+    assert "knowledge base: bigquery://bmsql/little" in out
 
 
 def test_a_model_can_be_begun_from_the_command_line(server: FakeBigQuery, capsys: pytest.CaptureFixture[str]) -> None:

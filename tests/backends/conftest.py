@@ -13,6 +13,7 @@ from bmsql.backends import BigQueryBackend, DuckDBBackend, open_embedded
 from bmsql.types import ValidatedQuery
 from bmsql.types._query import _MINT
 from tests.servers.bigquery import FakeBigQuery
+from tests.servers.bigquery_sql import Database
 
 SAMPLE = """
     CREATE TABLE Items (id VARCHAR, n BIGINT, x DOUBLE, name VARCHAR);
@@ -61,11 +62,19 @@ def embedded() -> Iterator[DuckDBBackend]:
         yield backend
 
 
+@pytest.fixture(scope="session")
+def sample_dataset(sample_template: Path) -> Database:
+    """The sample as the dataset `kb`, opened once."""
+    data = Database("lab-project")
+    data.attach("kb", str(sample_template))
+    data.catalog()
+    return data
+
+
 @pytest.fixture
-def fake(sample_template: Path) -> Iterator[FakeBigQuery]:
-    """A loopback BigQuery with the sample as its dataset `kb`."""
-    with FakeBigQuery() as server:
-        server.data.attach("kb", str(sample_template))
+def fake(sample_dataset: Database) -> Iterator[FakeBigQuery]:
+    """A loopback BigQuery with the sample."""
+    with FakeBigQuery(data=sample_dataset.copy()) as server:
         yield server
 
 

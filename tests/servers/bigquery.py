@@ -81,9 +81,9 @@ class FakeBigQuery:
     takes at least. page_rows: rows per page at most. token: what requests must bring, if anything.
     """
 
-    def __init__(self, project: str = "lab-project", location: str = "EU") -> None:
+    def __init__(self, project: str = "lab-project", location: str = "EU", *, data: Database | None = None) -> None:
         self.project, self.location = project, location
-        self.data = Database(project)
+        self.data = data or Database(project)
         self.jobs: dict[str, Job] = {}
         self.calls: list[tuple[str, Json]] = []
         self.hold = 0.0

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import copy
+import dataclasses
 import datetime as dt
 import decimal
 import math
@@ -63,6 +65,12 @@ class Database:
         self._lock = threading.RLock()
         self._sizes: dict[tuple[str, str], int] = {}
         self._catalog: Catalog | None = None
+
+    def copy(self) -> Database:
+        """The same data with descriptions of its own: what is expensive is shared."""
+        made = copy.copy(self)
+        made.tables = {key: dataclasses.replace(table, meta=dict(table.meta)) for key, table in self.tables.items()}
+        return made
 
     def add(self, dataset: str, script: str) -> None:
         """Make a dataset by a script of DuckDB."""
