@@ -16,6 +16,8 @@
     │   └── UnsupportedSqlError       right for BigQuery, but the backend cannot do the same
     ├── BackendError                  a backend did not answer
     │   ├── BackendUnavailableError   it cannot be opened or reached
+    │   │   ├── PermissionDeniedError a permission is missing (which, on what)
+    │   │   └── QuotaExceededError    a quota of the project or user is used up
     │   ├── ExecutionError            the database refused or failed the query
     │   ├── QueryTimeoutError         the time limit was reached; the query was cancelled
     │   ├── QueryCancelledError       the caller cancelled
@@ -56,10 +58,12 @@ __all__ = [
     "ModelRefusedError",
     "ModelRequestError",
     "ModelUnavailableError",
+    "PermissionDeniedError",
     "PlanError",
     "QueryCancelledError",
     "QueryTimeoutError",
     "QuestionError",
+    "QuotaExceededError",
     "ReasonerError",
     "SemanticModelError",
     "SqlError",
@@ -167,6 +171,18 @@ class BackendUnavailableError(BackendError):
     def __init__(self, message: str, *, file: str = "", remedy: str = "") -> None:
         super().__init__(message, remedy=remedy)
         self.file = file
+
+
+class PermissionDeniedError(BackendUnavailableError):
+    """The account may not do what is needed; `permission` names what it lacks, where that was said."""
+
+    def __init__(self, message: str, *, permission: str = "", remedy: str = "") -> None:
+        super().__init__(message, remedy=remedy)
+        self.permission = permission
+
+
+class QuotaExceededError(BackendUnavailableError):
+    """A quota of the project or the user is used up; trying again at once does not help."""
 
 
 class ExecutionError(BackendError):

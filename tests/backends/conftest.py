@@ -9,9 +9,11 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from bmsql.backends import DuckDBBackend, open_embedded
+from bmsql.backends import BigQueryBackend, DuckDBBackend, open_embedded
 from bmsql.types import ValidatedQuery
 from bmsql.types._query import _MINT
+from tests.servers.bigquery import FakeBigQuery
+from tests.servers.bigquery_sql import Database
 
 SAMPLE = """
     CREATE TABLE Items (id VARCHAR, n BIGINT, x DOUBLE, name VARCHAR);
@@ -57,4 +59,27 @@ def sample(sample_file: Path) -> Iterator[DuckDBBackend]:
 def embedded() -> Iterator[DuckDBBackend]:
     """The embedded knowledge base."""
     with open_embedded() as backend:
+        yield backend
+
+
+@pytest.fixture(scope="session")
+def sample_dataset(sample_template: Path) -> Database:
+    """The sample as the dataset `kb`, opened once."""
+    data = Database("lab-project")
+    data.attach("kb", str(sample_template))
+    data.catalog()
+    return data
+
+
+@pytest.fixture
+def fake(sample_dataset: Database) -> Iterator[FakeBigQuery]:
+    """A loopback BigQuery with the sample."""
+    with FakeBigQuery(data=sample_dataset.copy()) as server:
+        yield server
+
+
+@pytest.fixture
+def bigquery(fake: FakeBigQuery) -> Iterator[BigQueryBackend]:
+    """The backend over it."""
+    with BigQueryBackend(fake.project, "kb", endpoint=fake.url, catalogue_cache_hours=0) as backend:
         yield backend

@@ -9,7 +9,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from bmsql.backends import DuckDBBackend
+from bmsql.backends import BigQueryBackend, DuckDBBackend
 from tests.backends.contract import BackendContract, Case
 
 
@@ -67,3 +67,11 @@ class TestLargerKnowledgeBase(BackendContract):
                 number="p",
                 source=backend.sources_of(table, first).get(first[0]),
             )
+
+
+class TestBigQuery(BackendContract):
+    """Over the loopback server that speaks BigQuery's API."""
+
+    @pytest.fixture
+    def case(self, bigquery: BigQueryBackend) -> Case:
+        return Case(bigquery, table="Items", rows=2000, key="id", text="name", number="x", source="study 0")

@@ -129,15 +129,17 @@ def open_rules(settings: Settings) -> RuleBook:
 
 
 def fitted(model: SemanticModel, catalog: Catalog) -> SemanticModel:
-    """`model` with the columns of its optional tables taken from the catalogue.
+    """`model` under the catalogue's table names, with the columns of its optional tables taken from there.
 
-    Raises ConfigurationError when the backend holds none of its tables.
+    The model may write names with or without project and dataset. Raises ConfigurationError when the
+    backend holds none of its tables.
     """
+    model = _renamed(model, catalog)
     if not any(name in catalog.by_name for name in model.tables):
         raise ConfigurationError(
             f"the backend holds none of the tables of the semantic model '{model.name}'.",
-            remedy="Write a semantic model for it: `bmsql schema --from duckdb:///path -o model.yaml`, "
-            "then semantic_model='model.yaml'.",
+            remedy="Write a semantic model for it: `bmsql schema --from BACKEND -o model.yaml`, with what you give "
+            "as backend, then semantic_model='model.yaml'.",
         )
     tables: dict[str, Any] = dict(model.tables)
     for name, table in model.tables.items():
@@ -146,6 +148,28 @@ def fitted(model: SemanticModel, catalog: Catalog) -> SemanticModel:
             columns = {column.name: Column(type=column.type, meaning=column.description) for column in found.columns}
             tables[name] = table.model_copy(update={"columns": columns})
     return model.with_tables(tables) if tables != model.tables else model
+
+
+def _renamed(model: SemanticModel, catalog: Catalog) -> SemanticModel:
+    """`model` with each table under the name that the catalogue has for it, in the order of the file."""
+    names: dict[str, str] = {}
+    for name in model.tables:
+        found = _catalogued(name, catalog)
+        names[name] = found if found and found not in names.values() else name
+    if all(old == new for old, new in names.items()):
+        return model
+    return model.with_tables({names[name]: table for name, table in model.tables.items()})
+
+
+def _catalogued(name: str, catalog: Catalog) -> str:
+    """The catalogue's name for a table as a model writes it; a bare one may lie in any of its datasets."""
+    *place, own = name.replace("`", "").rsplit(".", 2)
+    project, dataset = (["", "", *place])[-2:]
+    exact = catalog.find(own, dataset, project)
+    if exact is not None:
+        return exact.name
+    elsewhere = [table.name for table in catalog.tables if not place and table.name.rpartition(".")[2] == own]
+    return elsewhere[0] if len(elsewhere) == 1 else ""
 
 
 def _reasoner(settings: Settings, model: SemanticModel, backend: Backend, rules: RuleBook) -> Reasoner:

@@ -12,11 +12,23 @@ from bmsql.types import Catalog, ColumnInfo, Frozen, Limits, QueryResult, Valida
 class DryRun(Frozen):
     """What a query would return and cost, found without running it.
 
-    `bytes_processed` is None where the backend does not meter bytes.
+    bytes_processed, cost (US dollars): None where the backend does not meter bytes. upper_bound: less may
+    be read than `bytes_processed` says, as on clustered tables.
     """
 
     columns: tuple[ColumnInfo, ...]
     bytes_processed: int | None = None
+    cost: float | None = None
+    upper_bound: bool = False
+
+
+class Spent(Frozen):
+    """What all queries of a backend have cost together; `cost` in US dollars."""
+
+    queries: int = 0
+    bytes_processed: int = 0
+    bytes_billed: int = 0
+    cost: float = 0.0
 
 
 @runtime_checkable
@@ -75,3 +87,12 @@ class Backend(Protocol):
 
     def close(self) -> None:
         """Let go of the database. Calling it again does nothing."""
+
+
+@runtime_checkable
+class Metered(Protocol):
+    """A backend that bills by bytes: it knows what has been spent, and so may be asked before spending."""
+
+    @property
+    def spent(self) -> Spent:
+        """What its queries have cost so far."""

@@ -8,10 +8,11 @@ from pathlib import Path
 from bmsql.backends._base import Backend
 from bmsql.backends._duckdb import DuckDBBackend
 from bmsql.backends._embedded import open_embedded
+from bmsql.backends.bigquery import BigQueryBackend
 from bmsql.errors import ConfigurationError
 from bmsql.types import Limits
 
-_FORMS = '"embedded", "duckdb:///absolute/path.duckdb" or "duckdb://relative/path.duckdb"'
+_FORMS = '"embedded", "duckdb:///absolute/path.duckdb", "duckdb://relative/path.duckdb" or "bigquery://project/dataset"'
 _DUCKDB = "duckdb://"
 
 
@@ -20,10 +21,11 @@ def open_backend(spec: str | Backend | None = None, *, limits: Limits | None = N
 
     None or `"embedded"`: the embedded knowledge base. `"duckdb:///path"`: a DuckDB file by its
     absolute path; where there is none, but one by the path without its first slash, that. With two
-    slashes the path is relative to the current directory.
+    slashes the path is relative to the current directory. `"bigquery://project/dataset?location=EU"`: a
+    dataset of BigQuery, with the parameters of `bmsql.backends.bigquery.PARAMETERS`.
 
-    Raises ConfigurationError for another text, BackendUnavailableError or KnowledgeBaseError when
-    the backend cannot be opened.
+    Raises ConfigurationError for another text, CredentialsError, BackendUnavailableError or
+    KnowledgeBaseError when the backend cannot be opened.
     """
     if spec is None:
         return open_embedded(limits=limits)
@@ -40,11 +42,8 @@ def open_backend(spec: str | Backend | None = None, *, limits: Limits | None = N
         return open_embedded(limits=limits)
     if scheme == "duckdb" and len(text) > len(_DUCKDB):
         return DuckDBBackend(_duckdb_path(text[len(_DUCKDB) :]), limits=limits)
-    if scheme == "bigquery":
-        raise ConfigurationError(
-            "This version of bmsql has no BigQuery backend yet; it runs queries on DuckDB only.",
-            remedy=f"Use {_FORMS}, or pass a Backend of your own.",
-        )
+    if scheme == "bigquery" and "://" in text:
+        return BigQueryBackend.from_url(f"{scheme}{text[len(scheme) :]}", limits=limits)
     raise ConfigurationError(f"{spec!r} names no backend.", remedy=f"Write {_FORMS}.")
 
 

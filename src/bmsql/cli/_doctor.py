@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bmsql.agent import Agent
 
 PACKAGES = ("duckdb", "langgraph", "langchain-core", "pyarrow", "pydantic", "rich", "sqlglot", "typer")
-EXTRAS = ("pandas",)
+EXTRAS = ("google-cloud-bigquery", "pandas")
 # Variables that hold keys: shown by name, so that a misunderstanding about them can be seen.
 KEYS = (
     "ANTHROPIC_API_KEY",
@@ -44,6 +44,7 @@ def examine(*, as_json: bool, **options: Any) -> int:
         "packages": {name: _version(name) for name in (*PACKAGES, *EXTRAS)},
         "variables": {name: _shown(name) for name in sorted(os.environ) if name.startswith("BMSQL_")},
         "keys_present": [name for name in KEYS if os.environ.get(name)],
+        "bigquery": _bigquery(),
         "used": {},
         "cache": {},
         "trial": {},
@@ -111,6 +112,13 @@ def _used(agent: Agent) -> dict[str, Any]:
     }
 
 
+def _bigquery() -> dict[str, Any]:
+    """What can be said without reaching it."""
+    from bmsql.backends.bigquery import credentials_found
+
+    return {"package": _version("google-cloud-bigquery"), "credentials": credentials_found()}
+
+
 def _cache() -> dict[str, Any]:
     from bmsql.backends import ensure_embedded
 
@@ -176,6 +184,9 @@ def _show(document: dict[str, Any]) -> None:
         to.print(Text(f"  {name}={value}"))
     keys = ", ".join(document["keys_present"]) or "none"
     to.print(Text(f"  keys present (a key alone chooses no model): {keys}"))
+    bigquery = document["bigquery"]
+    package = bigquery["package"] or "package not installed: pip install 'bmsql[bigquery]'"
+    to.print(Text(f"  BigQuery: {package}; credentials: {bigquery['credentials']}"))
     if document["cache"]:
         cache = document["cache"]
         heading(to, "Cache")

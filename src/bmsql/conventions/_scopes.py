@@ -228,11 +228,13 @@ class Scopes:
 
 
 def model_table(model: SemanticModel, node: exp.Table) -> str:
-    """The table of the model that `node` reads, by the last part of its name, or ''."""
-    name = node.name.rpartition(".")[2]
-    if name in model.tables:
-        return name
-    return next((table for table in model.tables if table.lower() == name.lower()), "")
+    """The table of the model that `node` reads, by as much of its name as the model writes, or ''."""
+    parts = ".".join(part.name for part in node.parts).split(".")
+    for length in (1, 2, 3):
+        name = ".".join(parts[-length:])
+        if name in model.tables:
+            return name
+    return next((table for table in model.tables if table.lower() == parts[-1].lower()), "")
 
 
 def branches(query: exp.Expr) -> Iterator[exp.Select]:

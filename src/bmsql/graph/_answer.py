@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bmsql.graph._costs import running_total
 from bmsql.graph._data import load_run, problem_text
 from bmsql.graph._dependencies import Dependencies
 from bmsql.graph._evidence import warnings_of
@@ -70,7 +71,7 @@ def _common(state: GraphState, deps: Dependencies, plan: Plan) -> dict[str, Any]
         "reasoner": deps.reasoner.name,
         "backend": deps.backend.name,
         "profile": deps.rules.profile,
-        "usage": Usage(**state["usage"]),
+        "usage": Usage(**state["usage"], **running_total(deps.backend)),
     }
 
 

@@ -13,6 +13,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime, get_runtime
 
 from bmsql.graph import _nodes, _routes
+from bmsql.graph._costs import node_labels
 from bmsql.graph._dependencies import Dependencies, GraphContext
 from bmsql.graph._drive import Step, Work, adrive, drive
 from bmsql.graph._nodes import Run
@@ -66,12 +67,12 @@ def _entered(name: str, function: Node, deps: Dependencies) -> RunnableLambda[Gr
 
     def node(state: GraphState, config: RunnableConfig) -> Data:
         visit = _Visit(name, state, get_runtime(), config, deps)
-        with entered_step(visit.context):
+        with entered_step(visit.context), node_labels(name, state["question"], visit.given):
             return visit.leave(drive(function(state, visit.run), visit.run.deps.reasoner))
 
     async def anode(state: GraphState, config: RunnableConfig) -> Data:
         visit = _Visit(name, state, get_runtime(), config, deps)
-        with entered_step(visit.context):
+        with entered_step(visit.context), node_labels(name, state["question"], visit.given):
             return visit.leave(await adrive(function(state, visit.run), visit.run.deps.reasoner))
 
     return RunnableLambda(node, anode, name=name)
@@ -85,7 +86,7 @@ class _Visit:
     ) -> None:
         # An outer graph passes its own context on, whatever its type.
         given = runtime.context if isinstance(runtime.context, GraphContext) else None
-        self.name, self.state = name, state
+        self.name, self.state, self.given = name, state, given
         self.run = Run(given.resolve(deps), given.cancel) if given else Run(deps)
         fresh = name == "plan" and is_fresh(state)
         # Of a question that was put off and taken up again, only the model's own time counts.

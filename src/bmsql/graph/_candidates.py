@@ -14,12 +14,14 @@ class Election(NamedTuple):
     """What the drafts came to.
 
     leaders: one draft of each result that most agree with, in the order they came; results: theirs,
-    None where none of the drafts could be run. votes: how many drafts there were for each result.
+    None where none of the drafts could be run. votes: how many drafts there were for each result. ran:
+    all results, for what they cost.
     """
 
     leaders: tuple[Draft, ...]
     results: tuple[QueryResult | None, ...]
     votes: list[int]
+    ran: tuple[QueryResult, ...] = ()
 
     @property
     def is_tied(self) -> bool:
@@ -34,11 +36,13 @@ def elect(drafts: Sequence[Draft], plan: Plan, deps: Dependencies, cancel: threa
     run, the first one leads, so that its errors reach the repair.
     """
     groups: dict[object, tuple[Draft, QueryResult, int]] = {}
+    ran: list[QueryResult] = []
     for draft in drafts:
         checked = deps.checked(draft.sql, None if draft.author == "plan" else plan)
         result = None if isinstance(checked, Rejected) else deps.run(checked.sql, cancel)
         if not isinstance(result, QueryResult):
             continue
+        ran.append(result)
         key = _fingerprint(result)
         first, rows, votes = groups.get(key, (draft, result, 0))
         groups[key] = (first, rows, votes + 1)
@@ -50,6 +54,7 @@ def elect(drafts: Sequence[Draft], plan: Plan, deps: Dependencies, cancel: threa
         tuple(draft for draft, _ in leading),
         tuple(result for _, result in leading),
         sorted((votes for _, _, votes in groups.values()), reverse=True),
+        tuple(ran),
     )
 
 

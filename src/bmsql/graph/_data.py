@@ -24,6 +24,8 @@ def pack_result(result: QueryResult) -> Data:
         "truncated": result.truncated,
         "seconds": result.seconds,
         "bytes_processed": result.bytes_processed,
+        "bytes_billed": result.bytes_billed,
+        "cost": result.cost,
     }
 
 

@@ -8,15 +8,18 @@ from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from bmsql.backends import Metered
 from bmsql.conventions import fit_to_plan
 from bmsql.errors import (
     BackendError,
     BackendUnavailableError,
+    ExecutionError,
     InvalidSqlError,
     QueryCancelledError,
     UnsupportedSqlError,
 )
 from bmsql.graph._budgets import Budgets
+from bmsql.graph._prepared import Prepared
 from bmsql.sql import Policy, format_sql, parse, validate
 from bmsql.types import ExecutionFailed, Limits, Plan, QueryResult, Rejected, ValidatedQuery
 
@@ -47,6 +50,7 @@ class Dependencies:
     budgets: Budgets = field(default_factory=Budgets)
     policy: Policy | None = None
     send_rows: bool = True
+    prepared: Prepared = field(default_factory=Prepared, init=False, repr=False, compare=False)
     _validator: Validator = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -90,12 +94,29 @@ class Dependencies:
         query = self.validate(sql)
         if isinstance(query, Rejected):
             return query
+        if (found := self.prepared.take(query.sql)) is not None:
+            return found
         try:
             return self.backend.execute(query, self.limits, cancel=cancel)
         except (BackendUnavailableError, QueryCancelledError):
             raise
         except (BackendError, UnsupportedSqlError) as error:
             return ExecutionFailed(sql=query.sql, message=error.message, kind=type(error).__name__, remedy=error.remedy)
+
+    def beyond_ladder(self, sql: str) -> int:
+        """The bytes that a text would read where they are more than `limits.ladder_bytes` allows, else 0.
+
+        0 too for a result that is there already, and where the backend meters nothing.
+        """
+        query = self.validate(sql) if isinstance(self.backend, Metered) else None
+        if not isinstance(query, ValidatedQuery) or self.prepared.has(query.sql):
+            return 0
+        try:
+            size = self.backend.dry_run(query).bytes_processed or 0
+        except ExecutionError:
+            # What is wrong with it is told when it runs.
+            return 0
+        return size if size > self.limits.ladder_bytes else 0
 
     def run_or_raise(self, sql: str) -> QueryResult:
         """As `run`, where there is nobody to repair the text.
@@ -109,6 +130,10 @@ class Dependencies:
         return self.backend.execute(query, self.limits)
 
 
+# Fields of a context that replace no dependency.
+_OF_THE_RUN = frozenset({"cancel", "stream_text", "question_id", "_resolved"})
+
+
 @dataclass(eq=False)
 class GraphContext:
     """Dependencies of one run, in place of the compiled graph's own; None keeps those.
@@ -116,6 +141,7 @@ class GraphContext:
     Give it as `graph.invoke({"question": ...}, context=GraphContext(limits=Limits(rows=10)))`.
     Setting `cancel` stops the query under way and ends the run with QueryCancelledError.
     `stream_text` sends the pieces of the answer's text to LangGraph's custom stream, as `{"text": ...}`.
+    `question_id` labels the jobs that a backend starts for it; by default a digest of the question.
     """
 
     reasoner: Reasoner | None = None
@@ -126,6 +152,7 @@ class GraphContext:
     send_rows: bool | None = None
     cancel: threading.Event | None = None
     stream_text: bool = False
+    question_id: str = ""
     _resolved: Dependencies | None = field(default=None, init=False, repr=False)
 
     def resolve(self, base: Dependencies) -> Dependencies:
@@ -134,7 +161,7 @@ class GraphContext:
             given = {
                 item.name: getattr(self, item.name)
                 for item in fields(self)
-                if item.name not in {"cancel", "stream_text", "_resolved"} and getattr(self, item.name) is not None
+                if item.name not in _OF_THE_RUN and getattr(self, item.name) is not None
             }
             self._resolved = replace(base, **given) if given else base
         return self._resolved

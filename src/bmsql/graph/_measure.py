@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from pydantic import Field
 from sqlglot import exp
 
+from bmsql.backends import size_text
+from bmsql.errors import BudgetExceededError
 from bmsql.graph._data import load_run
 from bmsql.graph._dependencies import Dependencies
 from bmsql.graph._state import GraphState
@@ -51,7 +53,13 @@ def measure(state: GraphState, deps: Dependencies, cancel: threading.Event | Non
     results: list[QueryResult] = []
 
     def ask(query: exp.Query, what: str) -> QueryResult | None:
-        outcome = deps.run(format_sql(query, pretty=False), cancel)
+        sql = format_sql(query, pretty=False)
+        size = deps.beyond_ladder(sql)
+        if size:
+            read, allowed = size_text(size), size_text(deps.limits.ladder_bytes)
+            warnings.append(f"Left out: {_lowered(what)}. That would read {read}, and `ladder_bytes` allows {allowed}.")
+            return None
+        outcome = deps.run(sql, cancel)
         match outcome:
             case QueryResult():
                 results.append(outcome)
@@ -105,6 +113,19 @@ def measure(state: GraphState, deps: Dependencies, cancel: threading.Event | Non
     )
 
 
+def measuring_queries(tree: exp.Query, records: Sequence[ConventionRecord], deps: Dependencies) -> list[exp.Query]:
+    """The queries that `measure` may ask about the final query `tree`, as far as they are known before it runs."""
+    limited = any(record.rule in deps.rules and deps.rules[record.rule].kind == "limit" for record in records)
+    ladder = deps.rules.ladder(tree, deps.model, records)
+    count = count_query(tree) if ladder is None and limited else None
+    found = (ladder, count, unrecorded_query(tree, records), deps.rules.evidence_query(tree, deps.model))
+    return [query for query in found if query is not None]
+
+
+def _lowered(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
 def limit_of(tree: exp.Query) -> int | None:
     """The outermost limit of a query, where it is a plain number."""
     limit = tree.args.get("limit")
@@ -143,9 +164,12 @@ def sources_of(keys: Iterable[str], sql: str, deps: Dependencies) -> tuple[tuple
         return (), []
     sources: dict[str, None] = {}
     warnings = []
-    for table in query.tables:
-        name = table.rpartition(".")[2].strip("`")
-        found = dict.fromkeys(deps.backend.sources_of(name, keys).values())
+    for name in query.tables:
+        try:
+            found = dict.fromkeys(deps.backend.sources_of(name, keys).values())
+        except BudgetExceededError as error:
+            warnings.append(f"The sources of the rows of {name} were not determined: {error.message}")
+            continue
         sources |= found
         if len(found) > 1:
             warnings.append(f"Mixed sources: the rows of {name} come from {len(found)} studies: {'; '.join(found)}.")

@@ -9,12 +9,14 @@ from typing import Any, NamedTuple, assert_never
 from bmsql.errors import PlanError, QueryCancelledError, ReasonerError
 from bmsql.graph._answer import abstention, answered
 from bmsql.graph._candidates import Election, elect
+from bmsql.graph._costs import billed
 from bmsql.graph._data import pack, pack_result, problem_text
 from bmsql.graph._dependencies import Dependencies
 from bmsql.graph._drive import Step, Think, Wait, Work
 from bmsql.graph._evidence import evidence_for
 from bmsql.graph._measure import measure
 from bmsql.graph._state import Data, GraphState, Outcome, failures, fresh_pass, fresh_state, is_fresh
+from bmsql.graph._together import run_stage
 from bmsql.reasoners import Attempt
 from bmsql.sql import format_sql, parse
 from bmsql.types import Draft, ExecutionFailed, Plan, Problem, QueryResult, Rejected, Review, ValidatedQuery
@@ -62,6 +64,7 @@ def generate(state: GraphState, run: Run) -> Work:
     question, made = state["question"], Plan.model_validate(state["plan"])
     tried = failures(state)
     detail: Data = {}
+    used: Data = {}
     try:
         if tried:
             attempts = tuple(Attempt.model_validate(attempt["attempt"]) for attempt in tried)
@@ -70,6 +73,7 @@ def generate(state: GraphState, run: Run) -> Work:
             drafts = yield Think("drafts", (question, made, run.deps.budgets.candidates))
             election = yield Wait(partial(elect, drafts, made, run.deps, run.cancel))
             draft, detail = yield from _elected(question, made, election)
+            used = {"usage": _used(state, *election.ran)}
         else:
             draft = yield Think("draft", (question, made))
     except PlanError as error:
@@ -77,8 +81,8 @@ def generate(state: GraphState, run: Run) -> Work:
         return Step({**_failed(state, problems=(problem,)), "draft": {}}, "failed", {"error": str(error)})
     seen = {attempt["draft"] for attempt in tried} | set(state["seen"])
     if draft is None or draft.sql in seen:
-        return Step({}, "exhausted", {"failed_drafts": len(tried)})
-    update: Data = {**fresh_pass(), "seen": state["seen"], "draft": pack(draft), "sql": draft.sql}
+        return Step(used, "exhausted", {"failed_drafts": len(tried)})
+    update: Data = {**fresh_pass(), **used, "seen": state["seen"], "draft": pack(draft), "sql": draft.sql}
     return Step(update, "drafted", {"sql": draft.sql, "author": draft.author, **detail})
 
 
@@ -119,7 +123,7 @@ def validate(state: GraphState, run: Run) -> Work:
 def execute(state: GraphState, run: Run) -> Work:
     """Run the query under way within the limits."""
     run.checkpoint()
-    match (yield Wait(partial(run.deps.run, state["sql"], run.cancel))):
+    match (yield Wait(partial(run_stage, state, run.deps, run.cancel))):
         case QueryResult() as result:
             ran = {"sql": state["sql"], "result": pack_result(result)}
             detail: Data = {"stage": state["stage"], "rows": len(result.rows), "truncated": result.truncated}
@@ -211,4 +215,5 @@ def _used(state: GraphState, *results: QueryResult) -> Data:
         "queries": usage["queries"] + len(results),
         "query_seconds": usage["query_seconds"] + sum(result.seconds for result in results),
         "bytes_processed": sum(metered, bytes_before or 0) if metered else bytes_before,
+        **billed(usage, results),
     }

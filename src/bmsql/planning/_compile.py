@@ -175,7 +175,8 @@ class _Select:
     # -- FROM ---------------------------------------------------------------------------------
 
     def _table(self, bound: Bound, *, aliased: bool = True) -> exp.Table:
-        table = exp.table_(bound.source.table, db=self.catalog.dataset, catalog=self.catalog.project, quoted=True)
+        project, dataset, name = self.catalog.qualified(bound.source.table).rsplit(".", 2)
+        table = exp.table_(name, db=dataset, catalog=project, quoted=True)
         if bound.qualifier and aliased:
             table.set("alias", exp.TableAlias(this=exp.to_identifier(bound.qualifier)))
         return table

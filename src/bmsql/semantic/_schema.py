@@ -353,4 +353,8 @@ class SemanticModel(Frozen):
 
     def with_tables(self, tables: dict[str, Any]) -> SemanticModel:
         """A copy with other tables; for adapting to what a backend holds."""
-        return self.model_copy(update={"tables": tables})
+        copied = self.model_copy(update={"tables": tables})
+        # What was worked out from the old tables would be copied too.
+        for name in copied.__dict__.keys() - type(self).model_fields.keys():
+            del copied.__dict__[name]
+        return copied

@@ -277,9 +277,12 @@ def _table_allowed(table: exp.Table, ctes: set[str], catalog: Catalog, policy: P
         return False
     project, dataset, name = table.catalog, table.db, table.name
     if not dataset:
-        return not project and (name.lower() in ctes or name in catalog.by_name)
-    if (project or catalog.project) == catalog.project and dataset == catalog.dataset:
-        if name.upper().startswith("INFORMATION_SCHEMA."):
-            return policy.information_schema
-        return name in catalog.by_name
+        return not project and (name.lower() in ctes or catalog.find(name) is not None)
+    place = f"{project or catalog.project}.{dataset}"
+    if place == f"{catalog.project}.{catalog.dataset}" and name.upper().startswith("INFORMATION_SCHEMA."):
+        return policy.information_schema
+    info = catalog.find(name, dataset, project)
+    # Names of datasets are found whatever their case, but BigQuery tells them apart.
+    if info is not None and catalog.qualified(info.name).rpartition(".")[0] == place:
+        return True
     return f"{project}.{dataset}" in policy.datasets and "INFORMATION_SCHEMA" not in name.upper()

@@ -68,9 +68,11 @@ class Limits(Frozen):
     """What one query may use. `rows` caps what is fetched, not what is counted.
 
     rows: rows fetched per query, at most 10 million; seconds: wall time, then the query is cancelled,
-    at most a week; memory_mb: the embedded database's memory, at most 16 TiB; bytes_billed: BigQuery's
-    budget per query, in bytes, at most 1 EiB; model_seconds: what all calls of a chat model for one
-    question may take together, waits between tries included, at most a week.
+    at most a week; memory_mb: the embedded database's memory, on BigQuery that of the rows fetched, at
+    most 16 TiB; bytes_billed: BigQuery's budget per query, in bytes, at most 1 EiB; ladder_bytes: on
+    BigQuery, a query that only measures (counts without each convention, evidence keys) may read so many
+    bytes, else it is left out and the answer says so; 0 leaves all out; model_seconds: what all calls of
+    a chat model for one question may take together, waits between tries included, at most a week.
     """
 
     rows: int = Field(default=1000, gt=0, le=10_000_000)
@@ -78,16 +80,22 @@ class Limits(Frozen):
     memory_mb: int = Field(default=1024, gt=0, le=16 * 1024**2)
     model_seconds: float = Field(default=180.0, gt=0, le=7 * 86_400, allow_inf_nan=False)
     bytes_billed: int = Field(default=20 * 1024**3, gt=0, le=1024**6)
+    ladder_bytes: int = Field(default=2 * 1024**3, ge=0, le=1024**6)
 
 
 class QueryResult(Frozen):
-    """Rows of a query, capped: `truncated` is True when there were more than were fetched."""
+    """Rows of a query, capped: `truncated` is True when there were more than were fetched.
+
+    bytes_processed, bytes_billed, cost (US dollars): None where the backend does not meter them.
+    """
 
     columns: tuple[ColumnInfo, ...]
     rows: tuple[tuple[Any, ...], ...]
     truncated: bool = False
     seconds: float = 0.0
     bytes_processed: int | None = None
+    bytes_billed: int | None = None
+    cost: float | None = None
 
     def names(self) -> list[str]:
         """The column names; a repeated one gets `_2`, `_3`, ..."""
@@ -170,12 +178,20 @@ class StepUsage(Frozen):
 
 
 class Usage(Frozen):
-    """What an answer cost: model calls by step, queries, bytes (None: not metered) and seconds."""
+    """What an answer cost: model calls by step, queries, bytes and seconds.
+
+    bytes_processed, bytes_billed, cost (US dollars): of this question's queries; total_bytes_billed,
+    total_cost: of all that the agent's backend has run so far. None where the backend meters nothing.
+    """
 
     steps: tuple[StepUsage, ...] = ()
     queries: int = 0
     query_seconds: float = 0.0
     bytes_processed: int | None = None
+    bytes_billed: int | None = None
+    cost: float | None = None
+    total_bytes_billed: int | None = None
+    total_cost: float | None = None
     seconds: float = 0.0
 
 

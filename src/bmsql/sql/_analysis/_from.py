@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from bmsql.sql._analysis._context import Context
 from bmsql.sql._analysis._scope import Column, Relation, Scope
-from bmsql.sql._analysis._tables import nearest_table, resolve_table
+from bmsql.sql._analysis._tables import nearest_table, resolve_table, shard_names
 from bmsql.sql._tree import arg, span
 from bmsql.sql._types import ARRAY, INT64, STRUCT, UNKNOWN, Type, common, parse_type
 
@@ -170,9 +170,13 @@ def _table(table: exp.Table, scope: Scope, typer: Typer) -> Relation:
         guess = context.catalog.by_name.get(nearest_table(name, context))
         return Relation(alias or name, None, hidden=name if alias else "", full=guess.name if guess else "")
     columns = tuple(Column(column.name, parse_type(column.type)) for column in info.columns)
-    full = context.catalog.qualified(info.name)
+    own = name if name in shard_names(info) else info.name.rpartition(".")[2]
     return Relation(
-        alias or info.name, columns, hidden=info.name if alias and alias.lower() != info.name.lower() else "", full=full
+        alias or own,
+        columns,
+        hidden=own if alias and alias.lower() != own.lower() else "",
+        full=context.catalog.qualified(info.name),
+        unlisted=tuple(Column(column.name, parse_type(column.type)) for column in info.hidden),
     )
 
 

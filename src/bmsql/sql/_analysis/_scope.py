@@ -28,6 +28,7 @@ class Relation:
         full: str = "",
         value: Type | None = None,
         unnest: bool = False,
+        unlisted: tuple[Column, ...] = (),
     ) -> None:
         self.name = name
         self.folded = name.lower()
@@ -38,12 +39,15 @@ class Relation:
         # The type of the name itself where it stands for a value: an UNNEST alias.
         self.value = value
         self.unnest = unnest
+        # Columns that can be named, but that a star leaves out: `_TABLE_SUFFIX`.
+        self.unlisted = unlisted
 
     def find(self, name: str) -> list[Column]:
         """Columns of that (lower-case) name; several when the item has them twice."""
         if self.columns is None:
             return []
-        return [column for column in self.columns if column.name.lower() == name]
+        found = [column for column in self.columns if column.name.lower() == name]
+        return found or [column for column in self.unlisted if column.name.lower() == name]
 
     def row_type(self) -> Type:
         """The type of the item's name used as a value."""

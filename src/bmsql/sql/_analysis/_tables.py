@@ -30,37 +30,72 @@ def resolve_table(table: exp.Table, context: Context, in_use: set[str]) -> Table
                 "forbidden-table", "INFORMATION_SCHEMA may not be read.", start, end, "Read the tables themselves."
             )
         return None
+    info = catalog.find(name, dataset, project) or _folded(name, dataset, project, context)
+    if info is None:
+        _unknown_table(table, written, (start, end), context)
+        return None
+    # A shard stands for itself, although the catalogue has its family alone.
+    own = name if name in shard_names(info) else info.name.rpartition(".")[2]
+    full = f"`{catalog.qualified(info.name).rpartition('.')[0]}.{own}`"
+    context.tables.setdefault(info.name, None)
+    if written != full:
+        if table.args.get("alias") is None and table.name.lower() in in_use:
+            full = f"{full} AS {own}"
+        context.edit(Edit(start, end, full), "table-name", "Wrote the table's name in full.", written)
+    return info
+
+
+def shard_names(info: TableInfo) -> tuple[str, ...]:
+    """The tables that a family of date-sharded ones stands for, without their dataset."""
+    prefix = info.name.rpartition(".")[2][:-1]
+    return tuple(prefix + shard for shard in info.shards)
+
+
+def _folded(name: str, dataset: str, project: str, context: Context) -> TableInfo | None:
+    """The only table with that name in another case."""
+    catalog = context.catalog
+    found = [
+        known
+        for known in catalog.tables
+        if known.name.lower().rpartition(".")[2] == name.lower()
+        and catalog.find(known.name.rpartition(".")[2], dataset, project) is known
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _unknown_table(table: exp.Table, written: str, place: tuple[int, int], context: Context) -> None:
+    """Record why a table cannot be read, unless the policy lets it pass unchecked."""
+    catalog, policy = context.catalog, context.policy
+    project, dataset, name = table.catalog, table.db, table.name
+    elsewhere = bool(dataset) and not _same_place(project, dataset, catalog.project, catalog.dataset)
+    if elsewhere and f"{project}.{dataset}" in policy.datasets:
+        return
     if name.endswith("*"):
         context.problem(
-            "wildcard-table", "Wildcard tables are not supported.", start, end, "Name one table, or UNION ALL several."
+            "wildcard-table",
+            f"The catalogue has no wildcard table {written.strip('`')}.",
+            *place,
+            _families_hint(context),
         )
-        return None
-    if dataset and not _same_place(project, dataset, catalog.project, catalog.dataset):
-        if f"{project}.{dataset}" in context.policy.datasets:
-            return None
+        return
+    known = {catalog.qualified(info.name).rpartition(".")[0].lower() for info in catalog.tables}
+    if elsewhere and f"{project or catalog.project}.{dataset}".lower() not in known:
         found = nearest_table(name, context)
         context.problem(
             "forbidden-table",
             f"{written} is outside the dataset {catalog.project}.{catalog.dataset}.",
-            start,
-            end,
+            *place,
             f"Did you mean `{catalog.qualified(found)}`?" if found else "Only tables of that dataset may be read.",
         )
-        return None
-    info = catalog.by_name.get(name)
-    if info is None:
-        folded = [known for known in catalog.tables if known.name.lower() == name.lower()]
-        if len(folded) != 1:
-            _unknown(name, written, start, end, context)
-            return None
-        info = folded[0]
-    full = f"`{catalog.qualified(info.name)}`"
-    context.tables.setdefault(info.name, None)
-    if written != full:
-        if table.args.get("alias") is None and table.name.lower() in in_use:
-            full = f"{full} AS {info.name}"
-        context.edit(Edit(start, end, full), "table-name", "Wrote the table's name in full.", written)
-    return info
+        return
+    _unknown(name, written, *place, context)
+
+
+def _families_hint(context: Context) -> str:
+    families = [context.catalog.qualified(info.name) for info in context.catalog.tables if info.name.endswith("*")]
+    if not families:
+        return "Name one table, or UNION ALL several."
+    return f"There are: {', '.join(f'`{name}`' for name in families[:10])}."
 
 
 def path_span(table: exp.Table, context: Context) -> tuple[int, int]:
@@ -76,7 +111,8 @@ def path_span(table: exp.Table, context: Context) -> tuple[int, int]:
     end = index
     while end + 1 < len(tokens) and tokens[end + 1].start == tokens[end].end:
         following = tokens[end + 1]
-        if following.text not in (".", "-") and following.kind not in ("word", "number", "quoted"):
+        star = following.text == "*" and table.name.endswith("*")
+        if not star and following.text not in (".", "-") and following.kind not in ("word", "number", "quoted"):
             break
         end += 1
     return start, tokens[end].end

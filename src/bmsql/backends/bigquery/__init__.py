@@ -1,0 +1,11 @@
+"""BigQuery as a backend: `BigQueryBackend`, and what its URLs may say.
+
+Google's library is imported when a backend is opened, not before; it comes with `bmsql[bigquery]`.
+"""
+
+from bmsql.backends.bigquery._backend import BigQueryBackend
+from bmsql.backends.bigquery._client import credentials_found
+from bmsql.backends.bigquery._labels import clean_labels
+from bmsql.backends.bigquery._url import PARAMETERS
+
+__all__ = ["PARAMETERS", "BigQueryBackend", "clean_labels", "credentials_found"]
