@@ -42,9 +42,9 @@ def compare(kind: AnswerKind, key: str, gold: tuple[Sequence[str], Rows], found:
     if kind == "numbers":
         return compare_numbers(gold[1], found[1])
     index, named = _index(key, gold[0]), _index(key, found[0])
-    if index is None:
+    if index is None and gold[1]:
         raise ValueError(f"gold has no column {key!r}, but {', '.join(gold[0]) or 'none'}")
-    wanted = Members(row[index] for row in gold[1])
+    wanted = Members(row[index] for row in gold[1]) if index is not None else Members(())
     # Mostly the column of that name is the one, and no other need be looked at.
     if wanted.size and named is not None and wanted.jaccard(Members(row[named] for row in found[1])) == 1.0:
         return EQUAL
