@@ -16,7 +16,6 @@ from bmsql.bench._labels import read_bio_categories, read_sql_categories
 from bmsql.bench._types import Question
 from bmsql.errors import BenchmarkFileError
 
-if TYPE_CHECKING:
 _FIELDS = {
     "id",
     "q",

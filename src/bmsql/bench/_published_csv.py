@@ -21,7 +21,6 @@ from bmsql.bench._labels import read_bio_categories, read_sql_categories
 from bmsql.bench._types import AnswerKind, Gold, Question
 from bmsql.errors import BenchmarkFileError
 
-if TYPE_CHECKING:
 # As it stands within and before the quotes of a table's name.
 PLACEHOLDERS = ("`{dataset_name}`.", "{dataset_name}.")
 _NEEDED = ("uuid", "question", "sql_query")
