@@ -1,0 +1,209 @@
+"""Answers that people (or another program) gave, as a compared system: read from a file, run and scored like any other."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import json
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+from pydantic import Field, ValidationError
+
+from bmsql.agent import Agent
+from bmsql.bench._files import invalid, open_text
+from bmsql.bench._manifest import file_fingerprint
+from bmsql.bench._systems import QUESTION_ID
+from bmsql.bench.systems._open import SystemOptions, refuse_own
+from bmsql.errors import BenchmarkFileError, ConfigurationError
+from bmsql.types import Answer, ExecutionFailed, Frozen, QueryResult, RanQuery, Rejected, TraceEntry, Usage
+
+if TYPE_CHECKING:
+    from langchain_core.runnables import RunnableConfig
+
+    from bmsql.graph import Dependencies
+
+FILE, LABEL = "file", "label"
+
+
+class GivenAnswer(Frozen):
+    """One answer of the file: words, a query, or both; neither is an abstention. seconds: that it took."""
+
+    id: str = Field(min_length=1)
+    answer: str = ""
+    sql: str = ""
+    seconds: float = Field(default=0.0, ge=0)
+
+
+class AnswersSystem:
+    """Replays answers of a file by the question's id; queries are validated and run as those of all systems are.
+
+    Options: `file`, a CSV, YAML list or JSON lines with `id` (or `uuid`), `answer`, `sql` and `seconds`; `label`, what
+    reports call it. A question that the file does not have is abstained from.
+    """
+
+    def __init__(self, options: SystemOptions) -> None:
+        refuse_own("answers", options, (FILE, LABEL))
+        if options.without:
+            raise ConfigurationError("answers of a file have no parts.", remedy="Leave --without out.")
+        if not options.own.get(FILE):
+            raise ConfigurationError(
+                "the system 'answers' needs a file of answers.", remedy="Give one: --option file=PATH."
+            )
+        path = Path(options.own[FILE])
+        self._answers = read_answers(path)
+        self._settings = {FILE: path.name, "hash": file_fingerprint(path)}
+        self._label = options.own.get(LABEL) or path.stem
+        self._agent = Agent(
+            backend=options.backend,
+            semantic_model=options.semantic_model,
+            profile=options.profile,
+            limits=options.limits,
+            rules=options.rules or None,
+        )
+
+    @property
+    def name(self) -> str:
+        """The label."""
+        return self._label
+
+    @property
+    def model(self) -> str:
+        """None: no model was called."""
+        return ""
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The file and its hash."""
+        return self._settings
+
+    @property
+    def dependencies(self) -> Dependencies:
+        """The parts that queries are run with."""
+        return self._agent.dependencies
+
+    def ask(
+        self, question: str, *, config: RunnableConfig | None = None, cancel: threading.Event | None = None
+    ) -> Answer:
+        """The answer of the file for the id in `config["metadata"]`."""
+        identifier = (config or {}).get("metadata", {}).get(QUESTION_ID, "")
+        given = self._answers.get(identifier)
+        if given is None or not (given.answer or given.sql):
+            return self._abstention(question, "the file has no answer", ())
+        if not given.sql:
+            return self._answer(question, given, None, ())
+        return self._ran(question, given, cancel)
+
+    async def aask(self, question: str, *, config: RunnableConfig | None = None) -> Answer:
+        """As `ask`, in a thread."""
+        return await asyncio.to_thread(self.ask, question, config=config)
+
+    def close(self) -> None:
+        """Close the backend, unless it was given ready-made."""
+        self._agent.close()
+
+    def _ran(self, question: str, given: GivenAnswer, cancel: threading.Event | None) -> Answer:
+        started = time.perf_counter()
+        deps = self.dependencies
+        match deps.run(given.sql, cancel):
+            case QueryResult() as result:
+                outcome, why = "ran", ""
+            case Rejected() as rejected:
+                outcome, why, result = "rejected", rejected.problems[0].message, None
+            case ExecutionFailed() as failed:
+                outcome, why, result = "failed", failed.message, None
+        drafted = TraceEntry(node="generate", started=0.0, seconds=0.0, outcome="drafted", detail={"sql": given.sql})
+        executed = TraceEntry(node="execute", started=0.0, seconds=time.perf_counter() - started, outcome=outcome)
+        trace = (drafted, executed)
+        if result is None:
+            return self._abstention(question, f"the query failed: {why}", trace)
+        return self._answer(question, given, RanQuery(sql=given.sql, result=result), trace)
+
+    def _answer(self, question: str, given: GivenAnswer, ran: RanQuery | None, trace: tuple[TraceEntry, ...]) -> Answer:
+        result = ran.result if ran else None
+        return Answer(
+            question=question,
+            text=given.answer,
+            sql=given.sql,
+            general=ran,
+            usage=Usage(
+                queries=1 if ran else 0,
+                query_seconds=result.seconds if result else 0.0,
+                bytes_processed=result.bytes_processed if result else None,
+                seconds=given.seconds,
+            ),
+            **self._common(trace),
+        )
+
+    def _abstention(self, question: str, reason: str, trace: tuple[TraceEntry, ...]) -> Answer:
+        return Answer(question=question, text=reason, abstained=True, reason=reason, **self._common(trace))
+
+    def _common(self, trace: tuple[TraceEntry, ...]) -> dict[str, Any]:
+        deps = self.dependencies
+        return {
+            "reasoner": self._label,
+            "backend": deps.backend.name,
+            "profile": deps.rules.profile,
+            "trace": trace,
+        }
+
+
+def read_answers(path: Path) -> dict[str, GivenAnswer]:
+    """The answers of a file by id. Raises BenchmarkFileError with file and line."""
+    answers: dict[str, GivenAnswer] = {}
+    for line, entry in read_entries(path):
+        values = {("id" if name in {"uuid", "question_id"} else name): value for name, value in entry.items()}
+        wanted = {name: values[name] for name in GivenAnswer.model_fields if values.get(name) not in (None, "")}
+        try:
+            answer = GivenAnswer.model_validate({**wanted, "id": str(wanted.get("id", ""))})
+        except ValidationError as error:
+            raise invalid(error, path, line) from error
+        if answer.id in answers:
+            raise BenchmarkFileError(
+                f"there are two answers to {answer.id!r}.", file=str(path), line=line, remedy="Keep one."
+            )
+        answers[answer.id] = answer
+    if not answers:
+        raise BenchmarkFileError("the file holds no answers.", file=str(path), remedy="Add some.")
+    return answers
+
+
+def read_entries(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Mappings of a CSV, a YAML list or JSON lines, each with its line. Raises BenchmarkFileError."""
+    suffix = path.suffix.lower()
+    if suffix == ".csv":
+        table = csv.DictReader(open_text(path))
+        for row in table:
+            yield table.line_num, {str(name): value for name, value in row.items()}
+    elif suffix == ".jsonl":
+        for line, text in enumerate(open_text(path), 1):
+            if text.strip():
+                yield line, _mapping(_json(text, path, line), path, line)
+    elif suffix in {".yaml", ".yml"}:
+        try:
+            entries = yaml.safe_load("".join(open_text(path)))
+        except yaml.YAMLError as error:
+            raise BenchmarkFileError(f"this is no YAML: {error}.", file=str(path), remedy="Correct it.") from error
+        for number, entry in enumerate(entries if isinstance(entries, list) else [entries], 1):
+            yield number, _mapping(entry, path, number)
+    else:
+        raise BenchmarkFileError(
+            "files of this kind are not read.", file=str(path), remedy="Give .csv, .yaml or .jsonl."
+        )
+
+
+def _json(text: str, path: Path, line: int) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise BenchmarkFileError(f"{error}.", file=str(path), line=line, remedy="One JSON object a line.") from error
+
+
+def _mapping(entry: Any, path: Path, line: int) -> dict[str, Any]:
+    if not isinstance(entry, dict):
+        raise BenchmarkFileError("an entry is no mapping.", file=str(path), line=line, remedy="Give id and answer.")
+    return entry
