@@ -77,7 +77,8 @@ def run_questions(
 
     Stops early, to be resumed, when the cost would exceed its cap or errors follow one another. Raises
     ConfigurationError for a cap on cost that cannot be held because something has no price, and whatever would fail
-    every question (BackendUnavailableError, CredentialsError, ...); KeyboardInterrupt once what is under way was stopped.
+    every question (BackendUnavailableError, CredentialsError, ...); KeyboardInterrupt, once what is under way was
+    stopped.
     """
     options = options or RunOptions()
     _check(options)
@@ -152,13 +153,10 @@ class _Run:
         options, progress = self.options, self.progress
         if progress.done >= progress.total or progress.stopped != "done":
             return False
-        if options.max_cost is not None:
-            if progress.cost >= options.max_cost or (
-                self._dearest and progress.cost + (running + 1) * self._dearest > options.max_cost
-            ):
-                # What is still under way may turn out cheaper.
-                progress.stopped = "cost" if not running else "done"
-                return False
+        if options.max_cost is not None and progress.cost + (running + 1) * self._dearest > options.max_cost:
+            # What is still under way may turn out cheaper.
+            progress.stopped = "cost" if not running else "done"
+            return False
         if self._failing >= options.max_errors:
             progress.stopped = "errors"
             return False
@@ -183,7 +181,7 @@ class _Run:
         score = self._take(record)
         if self.options.max_cost is not None and record.cost is None and record.error is None:
             raise ConfigurationError(
-                f"the cost of a question with {record.model or 'this model'} is not known, so that it cannot be capped.",
+                f"a question with {record.model or 'this model'} has no known cost, so that none can be capped.",
                 remedy="Give its price in the file of --prices, or leave --max-cost out.",
             )
         self.on_progress(self.progress, score)

@@ -42,8 +42,9 @@ class System(Protocol):
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """What decides its answers besides the question and the parts that all systems share: options, and the versions
-        and hashes of its prompts, as plain data. A run is resumed only with the same.
+        """What decides its answers, besides the question and the parts that all systems share, as plain data.
+
+        Its options, and the versions and hashes of its prompts. A run is resumed only with the same.
         """
 
     @property

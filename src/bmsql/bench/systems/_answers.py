@@ -1,4 +1,4 @@
-"""Answers that people (or another program) gave, as a compared system: read from a file, run and scored like any other."""
+"""Answers that people, or another program, gave: a compared system like any other, read from a file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, assert_never
 
 import yaml
 from pydantic import Field, ValidationError
@@ -108,20 +108,22 @@ class AnswersSystem:
 
     def _ran(self, question: str, given: GivenAnswer, cancel: threading.Event | None) -> Answer:
         started = time.perf_counter()
-        deps = self.dependencies
-        match deps.run(given.sql, cancel):
-            case QueryResult() as result:
-                outcome, why = "ran", ""
-            case Rejected() as rejected:
-                outcome, why, result = "rejected", rejected.problems[0].message, None
-            case ExecutionFailed() as failed:
-                outcome, why, result = "failed", failed.message, None
+        result = self.dependencies.run(given.sql, cancel)
         drafted = TraceEntry(node="generate", started=0.0, seconds=0.0, outcome="drafted", detail={"sql": given.sql})
-        executed = TraceEntry(node="execute", started=0.0, seconds=time.perf_counter() - started, outcome=outcome)
-        trace = (drafted, executed)
-        if result is None:
-            return self._abstention(question, f"the query failed: {why}", trace)
-        return self._answer(question, given, RanQuery(sql=given.sql, result=result), trace)
+        ran = TraceEntry(node="execute", started=0.0, seconds=time.perf_counter() - started, outcome="ran")
+        match result:
+            case QueryResult():
+                return self._answer(question, given, RanQuery(sql=given.sql, result=result), (drafted, ran))
+            case Rejected():
+                why, outcome = result.problems[0].message, "rejected"
+            case ExecutionFailed():
+                why, outcome = result.message, "failed"
+            case never:
+                assert_never(never)
+        trace = (drafted, ran.model_copy(update={"outcome": outcome}))
+        if given.answer:
+            return self._answer(question, given, None, trace)
+        return self._abstention(question, f"the query failed: {why}", trace)
 
     def _answer(self, question: str, given: GivenAnswer, ran: RanQuery | None, trace: tuple[TraceEntry, ...]) -> Answer:
         result = ran.result if ran else None
