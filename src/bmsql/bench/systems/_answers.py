@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import csv
-import json
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, assert_never
 
-import yaml
 from pydantic import Field, ValidationError
 
 from bmsql.agent import Agent
-from bmsql.bench._files import invalid, open_text
+from bmsql.bench._entries import read_entries
+from bmsql.bench._files import invalid
 from bmsql.bench._manifest import file_fingerprint
 from bmsql.bench._systems import QUESTION_ID
 from bmsql.bench.systems._open import SystemOptions, refuse_own
@@ -172,40 +170,3 @@ def read_answers(path: Path) -> dict[str, GivenAnswer]:
     if not answers:
         raise BenchmarkFileError("the file holds no answers.", file=str(path), remedy="Add some.")
     return answers
-
-
-def read_entries(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Mappings of a CSV, a YAML list or JSON lines, each with its line. Raises BenchmarkFileError."""
-    suffix = path.suffix.lower()
-    if suffix == ".csv":
-        table = csv.DictReader(open_text(path))
-        for row in table:
-            yield table.line_num, {str(name): value for name, value in row.items()}
-    elif suffix == ".jsonl":
-        for line, text in enumerate(open_text(path), 1):
-            if text.strip():
-                yield line, _mapping(_json(text, path, line), path, line)
-    elif suffix in {".yaml", ".yml"}:
-        try:
-            entries = yaml.safe_load("".join(open_text(path)))
-        except yaml.YAMLError as error:
-            raise BenchmarkFileError(f"this is no YAML: {error}.", file=str(path), remedy="Correct it.") from error
-        for number, entry in enumerate(entries if isinstance(entries, list) else [entries], 1):
-            yield number, _mapping(entry, path, number)
-    else:
-        raise BenchmarkFileError(
-            "files of this kind are not read.", file=str(path), remedy="Give .csv, .yaml or .jsonl."
-        )
-
-
-def _json(text: str, path: Path, line: int) -> Any:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        raise BenchmarkFileError(f"{error}.", file=str(path), line=line, remedy="One JSON object a line.") from error
-
-
-def _mapping(entry: Any, path: Path, line: int) -> dict[str, Any]:
-    if not isinstance(entry, dict):
-        raise BenchmarkFileError("an entry is no mapping.", file=str(path), line=line, remedy="Give id and answer.")
-    return entry
