@@ -23,6 +23,11 @@
     │   └── BudgetExceededError       the query would cost more than allowed
     ├── KnowledgeBaseError            a knowledge base file is missing, damaged or of another version
     └── ReasonerError                 a reasoner did not return what a step needs
+        └── ModelError                a language model gave no usable reply
+            ├── ModelUnavailableError it did not answer in time, at its rate limit, or not in its protocol
+            ├── ModelRequestError     its server refused the request, such as one that is too long
+            ├── ModelRefusedError     it declined to answer, or its provider withheld the answer
+            └── ModelOutputError      its answer was cut off, or not of the asked form
 
 Each carries one sentence that says what is wrong and, as `remedy`, what to do about it. Errors of
 other libraries are mapped where they enter, with the original as `__cause__`.
@@ -43,6 +48,11 @@ __all__ = [
     "InvalidSqlError",
     "KnowledgeBaseError",
     "MissingDependencyError",
+    "ModelError",
+    "ModelOutputError",
+    "ModelRefusedError",
+    "ModelRequestError",
+    "ModelUnavailableError",
     "PlanError",
     "QueryCancelledError",
     "QueryTimeoutError",
@@ -188,3 +198,52 @@ class KnowledgeBaseError(BmsqlError):
 
 class ReasonerError(BmsqlError):
     """A reasoner did not return what a step needs."""
+
+
+class ModelError(ReasonerError):
+    """A language model gave no usable reply.
+
+    `model` names it; `status` is the HTTP status of the reply, where there was one.
+    """
+
+    def __init__(self, message: str, *, model: str = "", status: int | None = None, remedy: str = "") -> None:
+        super().__init__(message, remedy=remedy)
+        self.model = model
+        self.status = status
+
+
+class ModelUnavailableError(ModelError):
+    """The model did not answer in time, at its rate limit, or not in its protocol.
+
+    `retry_after` is the number of seconds that the server asked to wait for, where it did.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        model: str = "",
+        status: int | None = None,
+        retry_after: float | None = None,
+        remedy: str = "",
+    ) -> None:
+        super().__init__(message, model=model, status=status, remedy=remedy)
+        self.retry_after = retry_after
+
+
+class ModelRequestError(ModelError):
+    """The model's server refused the request, such as one that is too long for the model."""
+
+
+class ModelRefusedError(ModelError):
+    """The model declined to answer, or its provider withheld the answer."""
+
+
+class ModelOutputError(ModelError):
+    """The model's answer was cut off, or is not of the asked form; `output` is its text."""
+
+    def __init__(
+        self, message: str, *, model: str = "", status: int | None = None, output: str = "", remedy: str = ""
+    ) -> None:
+        super().__init__(message, model=model, status=status, remedy=remedy)
+        self.output = output
