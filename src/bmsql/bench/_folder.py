@@ -71,6 +71,10 @@ class RunFolder:
             self.records_file.touch()
         return Store(self.records_file, Record, "question_id")
 
+    def judged(self) -> bool:
+        """Whether answers were judged by a model."""
+        return self.judgements_file.exists()
+
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the folder against other processes. Raises ConfigurationError where one is at work in it."""

@@ -36,7 +36,7 @@ _LIBRARIES = (
 _SHOWN = 6
 
 
-def make_manifest(run: str, *, system: str, model: str, settings: Mapping[str, Any], questions: int) -> Manifest:
+def make_manifest(run: str, *, system: str, model: str, settings: Mapping[str, Any]) -> Manifest:
     """The manifest of a run that begins now; `settings` must be plain data."""
     return Manifest(
         run=run,
@@ -45,7 +45,6 @@ def make_manifest(run: str, *, system: str, model: str, settings: Mapping[str, A
         # As JSON has it, so that it is the same when it is read again.
         settings=json.loads(json.dumps(dict(settings))),
         versions=versions(),
-        questions=questions,
         started=dt.datetime.now(dt.UTC),
     )
 

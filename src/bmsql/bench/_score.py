@@ -7,6 +7,7 @@ from typing import Literal
 from bmsql.bench._compare import NOTHING, Match, compare
 from bmsql.bench._error_kinds import ErrorKind, error_kinds
 from bmsql.bench._facts import FactVerdict, check_facts
+from bmsql.bench._judge import Judgement
 from bmsql.bench._types import BioCategory, Question, Ran, Record, SqlCategory
 from bmsql.errors import ConfigurationError
 from bmsql.types import Frozen
@@ -21,7 +22,7 @@ class Score(Frozen):
     abstained from. ex, jac: of the final result; routed_ex, routed_jac: of the general result instead where the
     question's label says so and that result can be compared. kinds: of error, where a query's result is not
     gold's. facts: of the answer in words. truncated: rows of gold or of the result were cut off by the run's limits.
-    bioscore: the judge's, None where it gave none.
+    bioscore: the judge's score, None where it gave none; judge_failed: it was asked, and gave none.
     """
 
     question_id: str
@@ -49,9 +50,15 @@ class Score(Frozen):
     bytes_billed: int | None = None
     cost: float | None = None
     bioscore: float | None = None
+    judge_failed: bool = False
 
 
-def score_record(question: Question, record: Record, logical: frozenset[str] = frozenset()) -> Score:
+def score_record(
+    question: Question,
+    record: Record,
+    logical: frozenset[str] = frozenset(),
+    judgement: Judgement | None = None,
+) -> Score:
     """The scores of a record; `logical` as in `error_kinds`.
 
     Raises ConfigurationError when the question's gold was not run.
@@ -87,6 +94,8 @@ def score_record(question: Question, record: Record, logical: frozenset[str] = f
         seconds=record.usage.seconds,
         bytes_billed=record.bytes_billed,
         cost=record.cost,
+        bioscore=judgement.score if judgement else None,
+        judge_failed=judgement is not None and judgement.failure is not None,
     )
 
 

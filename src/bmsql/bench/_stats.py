@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from bmsql.types import Frozen
 
@@ -94,7 +95,7 @@ def wilson_interval(hits: int, n: int) -> tuple[float, float]:
     return max(0.0, centre - margin), min(1.0, centre + margin)
 
 
-def cramers_v(counts: Mapping[tuple[Hashable, Hashable], int]) -> float | None:
+def cramers_v(counts: Mapping[tuple[Any, Any], int]) -> float | None:
     """Cramér's V of a contingency table: 0 for independence, 1 for complete association.
 
     counts: cases by (row, column). None where a side has one category only: nothing can then be said.

@@ -23,11 +23,12 @@ class Journal:
     """A file that grows by whole lines.
 
     Each line is one write, synchronised to the disk before `append` returns, so that a process that is killed loses at
-    most the line under way; opening the file again removes such a torn line. One process at a time.
+    most the line under way; opening the file again removes such a torn line. One process at a time. With
+    `durable=False` the disk may take its time: for what can be made again.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, *, durable: bool = True) -> None:
+        self.path, self._durable = path, durable
         try:
             self._handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
             self._end = _whole_lines(self._handle)
@@ -43,7 +44,8 @@ class Journal:
             written = 0
             while written < len(data):
                 written += os.write(self._handle, data[written:])
-            os.fsync(self._handle)
+            if self._durable:
+                os.fsync(self._handle)
         except OSError as error:
             raise unwritable(self.path, error) from error
 

@@ -150,7 +150,8 @@ class Manifest(Frozen):
 
     settings: what must agree for a run to be resumed (system, its options, model, profile, limits, seed,
     questions and their hash, knowledge base and its fingerprint, hashes of prompts, rules and semantic
-    model). versions: of bmsql, Python and the libraries that decide results. started: UTC.
+    model). versions: of bmsql, Python and the libraries that decide results. questions,
+    skipped: how many the run asks, and how many were left out because their gold query does not run. started: UTC.
     """
 
     run: str
@@ -159,4 +160,5 @@ class Manifest(Frozen):
     settings: dict[str, Any] = Field(default_factory=dict)
     versions: dict[str, str] = Field(default_factory=dict)
     questions: int = 0
+    skipped: int = 0
     started: dt.datetime | None = None
