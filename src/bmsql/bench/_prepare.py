@@ -21,6 +21,8 @@ from bmsql.bench._types import Manifest, Question
 from bmsql.errors import ConfigurationError
 from bmsql.graph import Dependencies
 
+# The setting that lets a run be scored without its semantic model at hand.
+THRESHOLD_COLUMNS = "threshold_columns"
 _SHOWN = 3
 
 
@@ -111,7 +113,13 @@ def _manifest(folder: RunFolder, system: System, file: Path, selection: Selectio
         "stored_gold": selection.stored_gold,
         "skip_failing": selection.skip_failing,
     }
-    settings = {**knowledge_settings(system.dependencies), "system": dict(system.settings), "questions": questions}
+    deps = system.dependencies
+    settings = {
+        **knowledge_settings(deps),
+        THRESHOLD_COLUMNS: sorted(reading_for(deps).logical),
+        "system": dict(system.settings),
+        "questions": questions,
+    }
     return make_manifest(folder.path.name, system=system.name, model=system.model, settings=settings)
 
 
