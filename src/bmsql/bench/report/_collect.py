@@ -237,8 +237,10 @@ def _alike(run: RunReport, base: RunReport) -> bool:
     )
 
 
-def _questions(run: RunReport) -> Any:
-    return run.manifest.settings.get("questions")
+def _questions(run: RunReport) -> dict[str, Any]:
+    """Which questions a run asks."""
+    asked = run.manifest.settings.get("questions", {})
+    return {name: asked.get(name) for name in ("hash", "splits", "templates", "sample", "seed")}
 
 
 def _tables(run: RunReport) -> int:

@@ -48,9 +48,9 @@ def tree_edits(gold_sql: str, sql: str) -> tuple[Edit, ...] | None:
         _drop_qualifiers(tree)
     if sum(1 for tree in (gold, found) for _ in tree.walk()) > _LARGEST_TREE:
         return None
-    edits = diff(gold, found, delta_only=True, copy=False)
-    removed = _topmost([edit.expression for edit in edits if isinstance(edit, Remove)])
-    inserted = _topmost([edit.expression for edit in edits if isinstance(edit, Insert)])
+    edits = diff(gold, found, delta_only=True)
+    removed = _wholes([edit.expression for edit in edits if isinstance(edit, Remove)])
+    inserted = _wholes([edit.expression for edit in edits if isinstance(edit, Insert)])
     changed = [edit for edit in edits if isinstance(edit, Update)]
     return (
         *(Edit(kind="missing", gold=_text(node)) for node in removed),
@@ -91,21 +91,32 @@ def _drop_qualifiers(tree: exp.Expr) -> None:
         table.set("catalog", None)
 
 
-def _topmost(nodes: list[exp.Expr]) -> list[exp.Expr]:
-    """The nodes that stand in none of the others."""
+def _wholes(nodes: list[exp.Expr]) -> list[exp.Expr]:
+    """Of the nodes that one tree alone has, the largest parts that are foreign throughout.
+
+    A WHERE or an AND around conditions that both trees have is no difference that a reader looks for.
+    """
     known = {id(node) for node in nodes}
-    found = []
-    for node in nodes:
-        parent = node.parent
-        while parent is not None and id(parent) not in known:
-            parent = parent.parent
-        if parent is None:
-            found.append(node)
-    return found
+    foreign = {id(node): all(id(inner) in known or _is_part(inner) for inner in node.walk()) for node in nodes}
+    return [node for node in nodes if foreign[id(node)] and not _within(node, foreign)]
+
+
+def _within(node: exp.Expr, foreign: dict[int, bool]) -> bool:
+    parent = node.parent
+    while parent is not None:
+        if foreign.get(id(parent)):
+            return True
+        parent = parent.parent
+    return False
+
+
+def _is_part(node: exp.Expr) -> bool:
+    """Whether a node belongs to its parent: names are compared with what they name."""
+    return isinstance(node, exp.Identifier)
 
 
 def _text(node: exp.Expr) -> str:
-    return node.sql("bigquery", comments=False)
+    return node.sql("bigquery", comments=False, unsupported_level=sqlglot.ErrorLevel.IGNORE)
 
 
 def _column(columns: tuple[str, ...], rows: tuple[tuple[Cell, ...], ...], name: str) -> list[str]:

@@ -13,8 +13,8 @@ from bmsql.bench.report._content import TITLE, sections
 from bmsql.bench.report._markup import Markup, element, joined
 from bmsql.bench.report._svg import bars, legend, radar, scatter
 
-# A cell with more letters than this holds words, which are read from the left.
-_SHORT_CELL = 24
+# What cells of figures begin with; others hold words, which are read from the left.
+_FIGURE = tuple("0123456789–−+$")
 
 
 def html_report(report: Report) -> str:
@@ -80,18 +80,25 @@ def _block(block: Block) -> Markup:
 
 
 def _table(table: Table) -> Markup:
-    head = element("tr", [element("th", header, scope="col") for header in table.headers])
-    rows = [_row(row) for row in table.rows]
+    wordy = [not all(cell.startswith(_FIGURE) for cell in column) for column in zip(*table.rows, strict=True)]
+    wordy = wordy or [False for _ in table.headers]
+    heads = zip(table.headers, wordy, strict=True)
+    head = element("tr", [element("th", header, scope="col", class_=_class(words)) for header, words in heads])
+    rows = [_row(row, wordy) for row in table.rows]
     made = element("table", element("caption", table.caption), element("thead", head), element("tbody", rows))
     # A wide table scrolls by itself, with the keyboard too.
     scrolling = element("div", made, class_="scroll", tabindex="0", role="region", aria_label=table.caption)
     return joined([scrolling, element("p", table.note, class_="note")] if table.note else [scrolling])
 
 
-def _row(row: Sequence[str]) -> Markup:
+def _row(row: Sequence[str], wordy: Sequence[bool]) -> Markup:
     first, *others = row
-    cells = [element("td", cell, class_="words" if len(cell) > _SHORT_CELL else None) for cell in others]
+    cells = [element("td", cell, class_=_class(words)) for cell, words in zip(others, wordy[1:], strict=True)]
     return element("tr", element("th", first, scope="row"), cells)
+
+
+def _class(words: bool) -> str | None:
+    return "words" if words else None
 
 
 def _figure(drawing: Markup, title: str, labels: Sequence[str], *, hollow: str = "") -> Markup:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from bmsql.bench._error_kinds import ERROR_KINDS
+from bmsql.bench._stats import Estimate
 from bmsql.bench._summary import CategoryScore, Summary
 from bmsql.bench._types import BIO_CATEGORIES, SQL_CATEGORIES
 from bmsql.bench.report._blocks import Bars, Block, Paragraph, Radar, Scatter, Table, number, percent
@@ -44,7 +45,7 @@ def _by_category(
 ) -> Iterator[Block]:
     present = [name for name in names if any(name in found for found in scores)]
     if not present:
-        yield Paragraph(f"No question has a {title.lower()}.")
+        yield Paragraph(f"No question has a {_lower(title)}.")
         return
     judged = any(score.rqr is not None for found in scores for score in found.values())
     for measure in ("ex", "rqr") if judged else ("ex",):
@@ -53,24 +54,37 @@ def _by_category(
             for label, found in zip(labels, scores, strict=True)
         ]
         if len(present) > 2:
-            yield Radar(f"{measure.upper()} by {title.lower()}", [names[name] for name in present], series)
-    heads = ("n", "EX %", "RQR %") if judged else ("n", "EX %")
-    headers = (title, *(f"{label}: {head}" for label in labels for head in heads))
-    rows = []
-    for name in present:
-        row = [names[name]]
-        for found in scores:
-            score = found.get(name)
-            row += [str(score.ex.n) if score else "0", percent(score.ex if score else None)]
-            row += [percent(score.rqr if score else None)] if judged else []
-        rows.append(row)
-    yield Table(f"By {title.lower()}", headers, rows, words().notes["category"])
+            yield Radar(f"{measure.upper()} by {_lower(title)}", [names[name] for name in present], series)
+        yield Table(
+            f"{measure.upper()} % by {_lower(title)}",
+            ("System", *(f"{names[name]} ({_most(scores, name, measure)})" for name in present)),
+            [
+                (label, *(percent(_estimate(found.get(name), measure)) for name in present))
+                for label, found in zip(labels, scores, strict=True)
+            ],
+            words().notes["category"],
+        )
+
+
+def _most(scores: Sequence[Mapping[str, CategoryScore]], name: str, measure: str) -> int:
+    """Questions of a category: runs may have asked different numbers of them."""
+    estimates = [_estimate(found.get(name), measure) for found in scores]
+    return max(estimate.n if estimate else 0 for estimate in estimates)
+
+
+def _lower(title: str) -> str:
+    """A title within a sentence; abbreviations stay as they are."""
+    return title if title[:2].isupper() else title[0].lower() + title[1:]
+
+
+def _estimate(score: CategoryScore | None, measure: str) -> Estimate | None:
+    if score is None:
+        return None
+    return score.ex if measure == "ex" else score.rqr
 
 
 def _value(score: CategoryScore | None, measure: str) -> float | None:
-    if score is None:
-        return None
-    estimate = score.ex if measure == "ex" else score.rqr
+    estimate = _estimate(score, measure)
     return None if estimate is None else estimate.value
 
 

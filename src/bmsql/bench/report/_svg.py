@@ -64,7 +64,7 @@ def scatter(figure: Scatter) -> Markup:
         y = scale_y(tick)
         parts += [_line(left, y, right, y, class_="grid"), _label(f"{tick}", left - 8, y + 4, text_anchor="end")]
     parts.append(_label(figure.x, (left + right) / 2, bottom + 40, text_anchor="middle"))
-    parts.append(_label(figure.y, left, top - 6, text_anchor="middle"))
+    parts.append(_label(figure.y, left + 6, top - 6))
     for label, x, y in figure.reference:
         tip = element("title", f"{label}: {x:,.0f} tokens, {y:.1f} %")
         parts.append(element("circle", tip, cx=scale_x(x), cy=scale_y(y), r=5.0, class_="hollow"))
