@@ -12,12 +12,14 @@ from bmsql.bench.systems import OurSystem, SystemOptions
 from tests.bench.scripted import ScriptedSystem
 
 QUESTIONS = """\
-- {id: snp, q: "Where is rs75932628?", sql: "SELECT UUID FROM {AD} WHERE SNP = 'rs75932628'", template: A}
-- {id: many, q: "How many are significant?", key: numbers, template: B,
-   sql: "SELECT COUNT(*) AS n FROM {AD} WHERE p < 5e-8"}
-- {id: none, q: "Which are near NOGENE?", sql: "SELECT UUID FROM {PD} WHERE nearestGene = 'NOGENE'", template: A}
-- {id: cup, q: "Who won?", expect: abstain}
-- {id: gene, q: "Which genes?", key: Gene, template: C,
+- {id: snp, template: A, q: "What is the p-value of rs75932628 in the Alzheimer's GWAS?",
+   sql: "SELECT UUID FROM {AD} WHERE SNP = 'rs75932628'"}
+- {id: many, template: B, q: "How many SNPs are genome-wide significant for Alzheimer's disease?", key: numbers,
+   sql: "SELECT COUNT(DISTINCT SNP) AS n FROM {AD} WHERE p < 5e-8"}
+- {id: none, template: A, q: "Which SNPs near NOGENE are significant for Parkinson's disease?",
+   sql: "SELECT UUID FROM {PD} WHERE nearestGene = 'NOGENE'"}
+- {id: cup, q: "Who won the World Cup?", expect: abstain}
+- {id: gene, template: C, q: "Which genes does SMR implicate in progressive supranuclear palsy?", key: Gene,
    sql: "SELECT DISTINCT Gene FROM {SMR} WHERE Disease = 'PSP' AND p_SMR_multi < 2.95e-6 AND p_HEIDI > 0.01"}
 """
 

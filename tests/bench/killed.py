@@ -1,10 +1,10 @@
-"""A run to be killed: `killed.py FOLDER SECONDS` asks 40 questions, each taking so long, and prints what was done."""
+"""A run to be killed: `killed.py FOLDER SECONDS` asks 40 questions, each of which takes so long."""
 
 from __future__ import annotations
 
-import json
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 from bmsql.bench import Gold, Question, RunFolder, RunOptions, Selection, prepare_run, run_questions, write_questions
@@ -14,7 +14,8 @@ from tests.bench.scripted import ScriptedSystem
 TABLE = "AlzheimerDisease_CombinedGeneData_UUID"
 
 
-def main(folder: RunFolder, seconds: float) -> None:
+def main(folder: RunFolder, seconds: float) -> dict[str, int]:
+    """How many questions were asked, and how many are done."""
     questions = [
         Question(
             id=f"q{number}",
@@ -34,10 +35,11 @@ def main(folder: RunFolder, seconds: float) -> None:
         # Every third answer is right: an empty result, for the one question that has no rows.
         return f"SELECT 'key0' AS UUID FROM {TABLE} LIMIT {int(name[1:]) % 3}"
 
-    system = ScriptedSystem(OurSystem(SystemOptions()).dependencies, script)
-    prepare_run(folder, system, file, Selection(stored_gold=True))
-    progress = run_questions(system, folder, RunOptions(concurrency=2))
-    sys.stdout.write(json.dumps({"asked": progress.asked, "done": progress.done}))
+    with closing(OurSystem(SystemOptions())) as ours:
+        system = ScriptedSystem(ours.dependencies, script)
+        prepare_run(folder, system, file, Selection(stored_gold=True))
+        progress = run_questions(system, folder, RunOptions(concurrency=2))
+    return {"asked": progress.asked, "done": progress.done}
 
 
 if __name__ == "__main__":

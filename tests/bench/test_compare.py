@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bmsql.bench import Cell, Match, Rows, compare
@@ -20,6 +20,8 @@ cell = st.one_of(
     st.sampled_from([0.0, 1e-300, 5e-8, 0.25, "NaN"]),
     st.sampled_from(["a", "b", "c"]),
 )
+# A busy machine is no fault of the code.
+unhurried = settings(deadline=None, max_examples=60)
 kinds = st.sampled_from(["keys", "values", "numbers"])
 
 
@@ -49,6 +51,7 @@ def test_gold_without_its_key_is_no_gold() -> None:
         compare("keys", "UUID", (["SNP"], (("rs1",),)), (["UUID"], (("a",),)))
 
 
+@unhurried
 @given(kinds, rows_of(2), rows_of(3))
 def test_equal_sets_have_a_jaccard_of_one_and_no_others_have(kind: Any, gold: Rows, found: Rows) -> None:
     match = matched(kind, gold, found)
@@ -57,11 +60,13 @@ def test_equal_sets_have_a_jaccard_of_one_and_no_others_have(kind: Any, gold: Ro
     assert match.ex or not match.both_empty
 
 
+@unhurried
 @given(kinds, rows_of(2))
 def test_gold_agrees_with_itself(kind: Any, gold: Rows) -> None:
     assert matched(kind, gold, gold, ("K", "L")).ex
 
 
+@unhurried
 @given(kinds, rows_of(2), rows_of(3), st.randoms(use_true_random=False))
 def test_row_order_never_matters(kind: Any, gold: Rows, found: Rows, random: Any) -> None:
     shuffled, other = list(found), list(gold)
@@ -70,6 +75,7 @@ def test_row_order_never_matters(kind: Any, gold: Rows, found: Rows, random: Any
     assert matched(kind, tuple(other), tuple(shuffled)) == matched(kind, gold, found)
 
 
+@unhurried
 @given(kinds, rows_of(2), rows_of(3), st.permutations([0, 1, 2]))
 def test_column_order_never_matters(kind: Any, gold: Rows, found: Rows, order: list[int]) -> None:
     moved = tuple(tuple(row[index] for index in order) for row in found)
@@ -77,11 +83,13 @@ def test_column_order_never_matters(kind: Any, gold: Rows, found: Rows, order: l
     assert matched(kind, gold, moved, columns) == matched(kind, gold, found)
 
 
+@unhurried
 @given(kinds, rows_of(2), rows_of(3))
 def test_duplicates_never_matter(kind: Any, gold: Rows, found: Rows) -> None:
     assert matched(kind, gold + gold, found + found) == matched(kind, gold, found)
 
 
+@unhurried
 @given(kinds, rows_of(2), rows_of(3), st.lists(cell, min_size=6, max_size=6))
 def test_another_column_never_makes_it_worse(kind: Any, gold: Rows, found: Rows, extra: list[Cell]) -> None:
     # Rows are made different first: a column that tells equal rows apart makes more rows of them.

@@ -33,6 +33,7 @@ from bmsql.bench import (
 )
 from bmsql.bench.systems import OurSystem
 from bmsql.errors import BackendUnavailableError, BenchmarkFileError, ConfigurationError, ReasonerError
+from tests.bench import killed
 from tests.bench.conftest import QUESTIONS
 from tests.bench.scripted import ScriptedSystem, tokens
 
@@ -294,11 +295,9 @@ def test_the_gold_label_routes_as_published() -> None:
 @pytest.mark.slow
 def test_killed_in_the_middle_and_resumed_is_the_same_run(tmp_path: Path) -> None:
     """`kill -9` at any moment: no question is lost or asked twice, and the figures are those of a whole run."""
-    script = Path(__file__).with_name("killed.py")
-    command = [sys.executable, str(script)]
     folder = RunFolder(tmp_path / "killed")
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
-    process = subprocess.Popen([*command, str(folder.path), "0.05"], env=environment)
+    process = subprocess.Popen([sys.executable, killed.__file__, str(folder.path), "0.05"], env=environment)
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and (
         not folder.records_file.exists() or folder.records_file.read_bytes().count(b"\n") < 5
@@ -308,13 +307,9 @@ def test_killed_in_the_middle_and_resumed_is_the_same_run(tmp_path: Path) -> Non
     assert process.wait(30) == -signal.SIGKILL
     left = folder.records_file.read_bytes().count(b"\n")
     assert 5 <= left < 40
-    done = subprocess.run(
-        [*command, str(folder.path), "0"], env=environment, capture_output=True, text=True, timeout=60
-    )
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == {"asked": 40 - left, "done": 40}
+    assert killed.main(folder, 0) == {"asked": 40 - left, "done": 40}
     whole = RunFolder(tmp_path / "whole")
-    subprocess.run([*command, str(whole.path), "0"], env=environment, check=True, capture_output=True, timeout=60)
+    killed.main(whole, 0)
     lines = [json.loads(line)["question_id"] for line in folder.records_file.read_bytes().splitlines()]
     assert len(lines) == len(set(lines)) == 40
     # Times differ; nothing else may.

@@ -37,7 +37,7 @@ def test_a_later_line_counts_in_the_place_of_the_first(tmp_path: Path) -> None:
             store["c"]
 
 
-@settings(max_examples=30)  # each waits for the disk
+@settings(deadline=None, max_examples=30)  # each waits for the disk
 @given(
     st.lists(st.text(min_size=1, max_size=8), min_size=1, max_size=5, unique=True),
     st.text(max_size=40),
