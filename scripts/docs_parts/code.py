@@ -23,6 +23,9 @@ _MODULES = (
     "bmsql.reasoners.chat",
     "bmsql.graph",
     "bmsql.agent",
+    "bmsql.bench",
+    "bmsql.bench.report",
+    "bmsql.bench.systems",
     "bmsql.testing",
 )
 # Annotations are kept as text, in quotes.
