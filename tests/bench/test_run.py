@@ -32,7 +32,13 @@ from bmsql.bench import (
     summarise,
 )
 from bmsql.bench.systems import OurSystem
-from bmsql.errors import BackendUnavailableError, BenchmarkFileError, ConfigurationError, ReasonerError
+from bmsql.errors import (
+    BackendUnavailableError,
+    BenchmarkFileError,
+    ConfigurationError,
+    ModelOutputError,
+    ReasonerError,
+)
 from tests.bench import killed
 from tests.bench.conftest import QUESTIONS
 from tests.bench.scripted import ScriptedSystem, tokens
@@ -179,6 +185,16 @@ def test_cost_is_capped_before_it_is_exceeded(ours: OurSystem, file: Path, folde
     progress = run_questions(system, folder, more)
     assert (progress.done, progress.stopped, progress.cost) == (5, "done", pytest.approx(0.0145))
     assert summary(folder).total_cost == pytest.approx(0.0145)
+
+
+def test_what_a_failed_step_has_used_is_paid_too(ours: OurSystem, file: Path, folder: RunFolder) -> None:
+    error = ModelOutputError("cut off", model="scripted:model")
+    error.usage = tokens(1_000_000).steps[0]
+    system = ScriptedSystem(ours.dependencies, lambda name: error if name == "gene" else None)
+    prices = Prices(models={"scripted:model": ModelPrice(prompt=2, completion=4)})
+    prepare_run(folder, system, file)
+    assert run_questions(system, folder, RunOptions(prices=prices)).cost == pytest.approx(2.0)
+    assert scores(folder)["gene"].prompt_tokens == 1_000_000
 
 
 def test_a_cost_that_is_not_known_cannot_be_capped(ours: OurSystem, file: Path, folder: RunFolder) -> None:

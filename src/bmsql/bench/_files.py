@@ -12,6 +12,7 @@ import yaml
 from pydantic import ValidationError
 
 from bmsql.errors import BenchmarkFileError
+from bmsql.semantic import load_semantic_model
 
 
 @cache
@@ -25,11 +26,12 @@ def table_names() -> dict[str, str]:
 class Reading:
     """What a file leaves unsaid.
 
-    evidence_key: the column compared where a question names none. tables: names that stand in braces in gold SQL.
-    logical: columns on which an equality is a threshold, for SQL categories that are not given.
+    evidence_key: the column compared where a question names none, by default that of the shipped semantic model.
+    tables: names that stand in braces in gold SQL. logical: columns on which an equality is a threshold, for SQL
+    categories that are not given.
     """
 
-    evidence_key: str = "UUID"
+    evidence_key: str = field(default_factory=lambda: load_semantic_model().evidence_key)
     tables: Mapping[str, str] = field(default_factory=table_names)
     logical: frozenset[str] = frozenset()
 

@@ -7,8 +7,8 @@ import datetime as dt
 from bmsql.bench._cells import ran
 from bmsql.bench._prices import Prices, bytes_billed
 from bmsql.bench._types import Failure, Question, Record
-from bmsql.errors import BmsqlError
-from bmsql.types import Answer, TraceEntry
+from bmsql.errors import BmsqlError, ModelError
+from bmsql.types import Answer, TraceEntry, Usage
 
 # Outcomes of the nodes that a query must pass, by which the last one is told to have failed.
 _PASSED, _NOT_PASSED = {"valid", "ran"}, {"rejected", "failed"}
@@ -39,15 +39,18 @@ def record_of(question: Question, system: str, model: str, answer: Answer, price
     )
 
 
-def failure_of(question: Question, system: str, model: str, error: Exception, seconds: float) -> Record:
-    """The record of a question that ended in an error."""
+def failure_of(question: Question, system: str, model: str, error: Exception, seconds: float, prices: Prices) -> Record:
+    """The record of a question that ended in an error, with what the failed step has used where it tells that."""
     message = error.message if isinstance(error, BmsqlError) else str(error)
+    step = error.usage if isinstance(error, ModelError) else None
+    usage = Usage(steps=(step,) if step else (), seconds=seconds)
     return Record(
         question_id=question.id,
         system=system,
         model=model,
         error=Failure(type=type(error).__name__, message=message),
-        usage=Answer(question=question.question, text="").usage.model_copy(update={"seconds": seconds}),
+        usage=usage,
+        cost=prices.cost(model, usage),
         finished=dt.datetime.now(dt.UTC),
     )
 

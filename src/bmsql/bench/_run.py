@@ -172,7 +172,7 @@ class _Run:
             raise
         except Exception as error:  # noqa: BLE001 - it is this question's outcome, and is counted
             seconds = time.perf_counter() - started
-            return failure_of(question, system.name, system.model, error, seconds)
+            return failure_of(question, system.name, system.model, error, seconds, self.options.prices)
         return record_of(question, system.name, system.model, answer, self.options.prices)
 
     def _finish(self, record: Record) -> None:
@@ -180,7 +180,7 @@ class _Run:
         self.progress.asked += 1
         self._failing = self._failing + 1 if record.error is not None else 0
         score = self._take(record)
-        if self.options.max_cost is not None and record.cost is None and record.error is None:
+        if self.options.max_cost is not None and record.cost is None:
             raise ConfigurationError(
                 f"a question with {record.model or 'this model'} has no known cost, so that none can be capped.",
                 remedy="Give its price in the file of --prices, or leave --max-cost out.",

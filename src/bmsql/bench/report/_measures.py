@@ -13,6 +13,8 @@ from bmsql.bench.report._collect import RunReport
 from bmsql.bench.report._published import published
 from bmsql.bench.report._words import words
 
+_WORST = 20
+
 
 def tokens(runs: Sequence[RunReport]) -> Iterator[Block]:
     """Prompt tokens against EX, beside the published figures."""
@@ -38,6 +40,26 @@ def categories(runs: Sequence[RunReport]) -> Iterator[Block]:
     by_bio = [{str(name): score for name, score in run.summary.by_bio.items()} for run in runs]
     yield from _by_category("SQL category", sql_names, labels, by_sql)
     yield from _by_category("Reasoning category", bio_names, labels, by_bio)
+    yield from _by_template(runs)
+
+
+def _by_template(runs: Sequence[RunReport]) -> Iterator[Block]:
+    """The templates that fare worst, over all runs together."""
+    names = {name for run in runs for name in run.summary.by_template}
+    if not names:
+        return
+
+    def mean(name: str) -> float:
+        found = [estimate for run in runs if (estimate := run.summary.by_template.get(name)) is not None]
+        return sum(estimate.value or 0.0 for estimate in found) / len(found)
+
+    worst = sorted(names, key=lambda name: (mean(name), name))[:_WORST]
+    some = f"EX % of the {len(worst)} templates, of {len(names)}, that fare worst"
+    yield Table(
+        some if len(worst) < len(names) else "EX % by template",
+        ("Template", *(run.label for run in runs)),
+        [(name, *(percent(run.summary.by_template.get(name)) for run in runs)) for name in worst],
+    )
 
 
 def _by_category(
