@@ -24,6 +24,9 @@ _MODULES = (
     "bmsql.graph",
     "bmsql.agent",
     "bmsql.loading",
+    "bmsql.bench",
+    "bmsql.bench.report",
+    "bmsql.bench.systems",
     "bmsql.testing",
 )
 # Annotations are kept as text, in quotes.

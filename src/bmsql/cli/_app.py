@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from bmsql._version import __version__
+from bmsql.cli._bench_app import bench
 from bmsql.cli._kb_app import kb
 from bmsql.cli._options import (
     Backend,
@@ -40,6 +41,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(kb, name="kb")
+app.add_typer(bench, name="bench")
 
 
 def _version(wanted: bool) -> None:

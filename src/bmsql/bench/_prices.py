@@ -1,0 +1,90 @@
+"""What a question costs, from prices that the user gives; none are built in, as they change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import Field, ValidationError
+
+from bmsql.bench._files import invalid, open_text
+from bmsql.errors import BenchmarkFileError
+from bmsql.types import Frozen, Usage
+
+_MILLION, _TEBIBYTE = 1e6, 1024**4
+
+
+class ModelPrice(Frozen):
+    """US dollars per million tokens; `cached` prompt tokens cost as much as others where it is not given."""
+
+    prompt: float = Field(ge=0)
+    completion: float = Field(ge=0)
+    cached: float | None = Field(default=None, ge=0)
+
+
+class Prices(Frozen):
+    """Prices by model name, and of a TiB of bytes billed, in US dollars.
+
+    Without a price of bytes that which the backend tells of its queries is taken.
+    """
+
+    models: dict[str, ModelPrice] = Field(default_factory=dict)
+    tebibyte: float | None = Field(default=None, ge=0)
+
+    def cost(self, model: str, usage: Usage) -> float | None:
+        """The cost of an answer; None where something was used that has no price here."""
+        parts = (self._of_model(model, usage), self._of_queries(usage))
+        return None if None in parts else sum(part for part in parts if part is not None)
+
+    def _of_model(self, model: str, usage: Usage) -> float | None:
+        if not any(step.calls for step in usage.steps):
+            return 0.0
+        price = self.models.get(model)
+        if price is None:
+            return None
+        cached_price = price.prompt if price.cached is None else price.cached
+        total = 0.0
+        for step in usage.steps:
+            total += (step.prompt_tokens - step.cached_tokens) * price.prompt
+            total += step.cached_tokens * cached_price + step.completion_tokens * price.completion
+        return total / _MILLION
+
+    def _of_queries(self, usage: Usage) -> float | None:
+        billed = bytes_billed(usage)
+        if billed and self.tebibyte is not None:
+            return billed / _TEBIBYTE * self.tebibyte
+        told: float | None = _metered(usage).get("cost")
+        return told if told is not None else None if billed else 0.0
+
+
+def bytes_billed(usage: Usage) -> int | None:
+    """The bytes that an answer's queries are billed for; those processed where the backend tells no more."""
+    metered = _metered(usage)
+    billed: int | None = metered.get("bytes_billed")
+    return metered.get("bytes_processed") if billed is None else billed
+
+
+def _metered(usage: Usage) -> dict[str, Any]:
+    """What the backend metered; which figures there are depends on the backend."""
+    return usage.model_dump(include={"bytes_processed", "bytes_billed", "cost"})
+
+
+def read_prices(path: Path) -> Prices:
+    """Prices from YAML, such as `models: {"openai:NAME": {prompt: 1.1, completion: 4.4}}` and `tebibyte: 6.25`.
+
+    Raises BenchmarkFileError.
+    """
+    try:
+        data = yaml.safe_load("".join(open_text(path)))
+        return Prices.model_validate({} if data is None else data)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        raise BenchmarkFileError(
+            f"this is no YAML: {getattr(error, 'problem', None) or error}.",
+            file=str(path),
+            line=mark.line + 1 if mark else None,
+            remedy="Correct the file.",
+        ) from error
+    except ValidationError as error:
+        raise invalid(error, path, None) from error

@@ -1,0 +1,16 @@
+"""The systems that are compared, each opened by its name from the same parts."""
+
+from bmsql.bench.systems._answers import AnswersSystem, GivenAnswer, read_answers
+from bmsql.bench.systems._open import SystemOptions, open_system, system_names
+from bmsql.bench.systems._ours import PARTS, OurSystem
+
+__all__ = [
+    "PARTS",
+    "AnswersSystem",
+    "GivenAnswer",
+    "OurSystem",
+    "SystemOptions",
+    "open_system",
+    "read_answers",
+    "system_names",
+]
