@@ -109,12 +109,13 @@ class ValueIndex:
         """The index from `cache_dir`, or a new one that is kept there; arguments as in `build`.
 
         A damaged file is built anew; of an outdated one the values of unchanged tables are kept. Raises
-        OSError when the directory cannot be written.
+        OSError when the directory cannot be written, before anything is read.
         """
         path = cls.path_in(cache_dir, backend.name, model, names=names)
         previous = cls._previous(path)
         if previous is not None and previous.fingerprint == backend.fingerprint():
             return previous
+        _check_writable(path.parent)
         index = cls.build(backend, model, names=names, previous=previous, max_bytes=max_bytes)
         index.save(path)
         return cls.load(path)
@@ -177,6 +178,13 @@ class ValueIndex:
             return cls.load(path)
         except KnowledgeBaseError:
             return None
+
+
+def _check_writable(folder: Path) -> None:
+    """Raise OSError where no file can be written: building first might cost money twice."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=folder):
+        pass
 
 
 def _values_in(index: ValueIndex | None) -> Values:
