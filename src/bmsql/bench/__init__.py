@@ -1,0 +1,37 @@
+"""The benchmark: questions, systems, runs, metrics, reports."""
+
+from bmsql.bench._types import (
+    BIO_CATEGORIES,
+    SQL_CATEGORIES,
+    AnswerKind,
+    BioCategory,
+    Cell,
+    Failure,
+    Gold,
+    Manifest,
+    QueryType,
+    Question,
+    Ran,
+    Record,
+    Rows,
+    Split,
+    SqlCategory,
+)
+
+__all__ = [
+    "BIO_CATEGORIES",
+    "SQL_CATEGORIES",
+    "AnswerKind",
+    "BioCategory",
+    "Cell",
+    "Failure",
+    "Gold",
+    "Manifest",
+    "QueryType",
+    "Question",
+    "Ran",
+    "Record",
+    "Rows",
+    "Split",
+    "SqlCategory",
+]
