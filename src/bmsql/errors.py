@@ -6,7 +6,8 @@
     ├── ConfigurationError            an option, environment variable or file is wrong
     │   ├── MissingDependencyError    an optional package is not installed
     │   ├── CredentialsError          no usable credentials for a backend or a model
-    │   └── SemanticModelError        a semantic model or rule file is wrong (file, line, field)
+    │   ├── SemanticModelError        a semantic model or rule file is wrong (file, line, field)
+    │   └── BenchmarkFileError        a file of questions, records or scores is wrong (file, line)
     ├── QuestionError                 the question is empty or too long
     ├── PlanError                     a query plan cannot be compiled
     ├── SqlError                      SQL that cannot be used
@@ -22,6 +23,11 @@
     │   └── BudgetExceededError       the query would cost more than allowed
     ├── KnowledgeBaseError            a knowledge base file is missing, damaged or of another version
     └── ReasonerError                 a reasoner did not return what a step needs
+        └── ModelError                a language model gave no usable reply
+            ├── ModelUnavailableError it did not answer in time, at its rate limit, or not in its protocol
+            ├── ModelRequestError     its server refused the request, such as one that is too long
+            ├── ModelRefusedError     it declined to answer, or its provider withheld the answer
+            └── ModelOutputError      its answer was cut off, or not of the asked form
 
 Each carries one sentence that says what is wrong and, as `remedy`, what to do about it. Errors of
 other libraries are mapped where they enter, with the original as `__cause__`.
@@ -32,6 +38,7 @@ from __future__ import annotations
 __all__ = [
     "BackendError",
     "BackendUnavailableError",
+    "BenchmarkFileError",
     "BmsqlError",
     "BudgetExceededError",
     "ConfigurationError",
@@ -41,6 +48,11 @@ __all__ = [
     "InvalidSqlError",
     "KnowledgeBaseError",
     "MissingDependencyError",
+    "ModelError",
+    "ModelOutputError",
+    "ModelRefusedError",
+    "ModelRequestError",
+    "ModelUnavailableError",
     "PlanError",
     "QueryCancelledError",
     "QueryTimeoutError",
@@ -104,6 +116,16 @@ class SemanticModelError(ConfigurationError):
         self.file = file
         self.line = line
         self.field = field
+
+
+class BenchmarkFileError(ConfigurationError):
+    """A file of the benchmark (questions, records, scores) is wrong; `file` and `line` (1-based) say where."""
+
+    def __init__(self, message: str, *, file: str = "", line: int | None = None, remedy: str = "") -> None:
+        place = ":".join(str(part) for part in (file, line) if part)
+        super().__init__(f"{place}: {message}" if place else message, remedy=remedy)
+        self.file = file
+        self.line = line
 
 
 class QuestionError(BmsqlError):
@@ -176,3 +198,52 @@ class KnowledgeBaseError(BmsqlError):
 
 class ReasonerError(BmsqlError):
     """A reasoner did not return what a step needs."""
+
+
+class ModelError(ReasonerError):
+    """A language model gave no usable reply.
+
+    `model` names it; `status` is the HTTP status of the reply, where there was one.
+    """
+
+    def __init__(self, message: str, *, model: str = "", status: int | None = None, remedy: str = "") -> None:
+        super().__init__(message, remedy=remedy)
+        self.model = model
+        self.status = status
+
+
+class ModelUnavailableError(ModelError):
+    """The model did not answer in time, at its rate limit, or not in its protocol.
+
+    `retry_after` is the number of seconds that the server asked to wait for, where it did.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        model: str = "",
+        status: int | None = None,
+        retry_after: float | None = None,
+        remedy: str = "",
+    ) -> None:
+        super().__init__(message, model=model, status=status, remedy=remedy)
+        self.retry_after = retry_after
+
+
+class ModelRequestError(ModelError):
+    """The model's server refused the request, such as one that is too long for the model."""
+
+
+class ModelRefusedError(ModelError):
+    """The model declined to answer, or its provider withheld the answer."""
+
+
+class ModelOutputError(ModelError):
+    """The model's answer was cut off, or is not of the asked form; `output` is its text."""
+
+    def __init__(
+        self, message: str, *, model: str = "", status: int | None = None, output: str = "", remedy: str = ""
+    ) -> None:
+        super().__init__(message, model=model, status=status, remedy=remedy)
+        self.output = output

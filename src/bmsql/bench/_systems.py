@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import threading
+<<<<<<< HEAD
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
+=======
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+>>>>>>> bench
 
 from bmsql.types import Answer
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
+<<<<<<< HEAD
+=======
+    from bmsql.graph import Dependencies
+
+>>>>>>> bench
 # The runner passes these in `config["metadata"]`, for systems that leave out a question's own template.
 QUESTION_ID = "question_id"
 TEMPLATE = "template"
@@ -31,7 +41,26 @@ class System(Protocol):
 
     @property
     def name(self) -> str:
+<<<<<<< HEAD
         """How the system is named in reports."""
+=======
+        """How the system is named in reports, with the options that set it apart: `ours, no conventions`."""
+
+    @property
+    def model(self) -> str:
+        """The chat model, as `provider:name`, or `offline`; prices go by it."""
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What decides its answers, besides the question and the parts that all systems share, as plain data.
+
+        Its options, and the versions and hashes of its prompts. A run is resumed only with the same.
+        """
+
+    @property
+    def dependencies(self) -> Dependencies:
+        """The backend, semantic model, conventions and limits that it works with; gold runs on the same backend."""
+>>>>>>> bench
 
     def ask(
         self, question: str, *, config: RunnableConfig | None = None, cancel: threading.Event | None = None
@@ -40,3 +69,9 @@ class System(Protocol):
 
     async def aask(self, question: str, *, config: RunnableConfig | None = None) -> Answer:
         """As `ask`, without blocking the event loop."""
+<<<<<<< HEAD
+=======
+
+    def close(self) -> None:
+        """Close what it opened."""
+>>>>>>> bench

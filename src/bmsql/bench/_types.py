@@ -16,7 +16,6 @@ Cell = str | int | float | bool | None
 Rows = tuple[tuple[Cell, ...], ...]
 
 AnswerKind = Literal["keys", "values", "numbers", "abstain"]
-QueryType = Literal["", "general", "refined"]
 Split = Literal["", "train", "dev", "test"]
 SqlCategory = Literal[
     "select", "distinct", "join", "multi_filter", "threshold", "calculate", "order_by", "similarity_search"
@@ -64,7 +63,8 @@ class Question(Frozen):
     question cannot be answered (`abstain`). key: the gold column compared, for the first two kinds.
     gold_sql: BigQuery dialect, one statement, tables by names that the backend resolves. expected: the rows of
     gold, None until gold was run (`run_gold`). gold_answer: the right answer in words; empty if there is
-    none. query_type: which of two results the published agent's figure is taken from. template: the family
+    none. query_type: the label by which the published agent's figure chooses between its two results; one
+    that begins with "general" means the general one. template: the family
     or template it was made from; splits never share one. source: the file or generator it comes from.
     """
 
@@ -75,7 +75,7 @@ class Question(Frozen):
     gold_sql: str = ""
     expected: Gold | None = None
     gold_answer: str = ""
-    query_type: QueryType = ""
+    query_type: str = ""
     sql_categories: tuple[SqlCategory, ...] = ()
     bio_categories: tuple[BioCategory, ...] = ()
     template: str = ""
@@ -150,7 +150,8 @@ class Manifest(Frozen):
 
     settings: what must agree for a run to be resumed (system, its options, model, profile, limits, seed,
     questions and their hash, knowledge base and its fingerprint, hashes of prompts, rules and semantic
-    model). versions: of bmsql, Python and the libraries that decide results. started: UTC.
+    model). versions: of bmsql, Python and the libraries that decide results. questions,
+    skipped: how many the run asks, and how many were left out because their gold query does not run. started: UTC.
     """
 
     run: str
@@ -159,4 +160,5 @@ class Manifest(Frozen):
     settings: dict[str, Any] = Field(default_factory=dict)
     versions: dict[str, str] = Field(default_factory=dict)
     questions: int = 0
+    skipped: int = 0
     started: dt.datetime | None = None
