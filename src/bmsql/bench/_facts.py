@@ -31,17 +31,32 @@ def check_facts(question: Question, record: Record) -> FactVerdict:
     """Look for the facts of gold in the answer; empty where the system gave no answer.
 
     For numbers: all of gold's (the first five). For one row: a value of the row besides its key. For an empty
-    result: a word that says so. For a list: how many there are, or its first names (up to three of them).
+    result: a word that says so. For a list: how many there are, or the first names or figures (up to three) of a
+    column.
     """
     if record.abstained or record.error is not None or question.expected is None or question.unanswerable:
         return ""
     gold = question.expected
     if not _states(question, gold, record.text):
         return "absent"
-    known = {_folded(name) for name in _names(gold.rows)} | {_folded(question.question)}
-    mentioned = _mentioned(_names(record.result.rows if record.result else ()), record.text)
-    foreign = [name for name in mentioned if not any(_folded(name) in text for text in known)]
-    return "foreign" if foreign else "stated"
+    return "foreign" if _foreign(question, gold, record) else "stated"
+
+
+def _foreign(question: Question, gold: Gold, record: Record) -> list[str]:
+    """The names in the answer that come from rows of the system's which gold does not have."""
+    if question.answer_kind == "numbers" or record.result is None:
+        return []
+    places = [place for place, name in enumerate(gold.columns) if _is_key(name, question)]
+    keys = {row[place] for row in gold.rows for place in places} - {None}
+    mine: list[tuple[Cell, ...]] = []
+    others: list[tuple[Cell, ...]] = []
+    for row in record.result.rows:
+        (mine if keys & set(row) else others).append(row)
+    known = [_folded(name) for name in {*_names(gold.rows), *_names(mine)}]
+    known.append(_folded(question.question))
+    return [
+        name for name in _mentioned(_names(others), record.text) if not any(_folded(name) in text for text in known)
+    ]
 
 
 def _states(question: Question, gold: Gold, text: str) -> bool:
@@ -53,17 +68,18 @@ def _states(question: Question, gold: Gold, text: str) -> bool:
         return bool(_NOTHING.search(text)) or any(number == 0 for number, _ in written)
     if len(gold.rows) == 1:
         return _states_row(question, gold, text, written)
-    counts = {len(gold.rows), *(len(set(column) - {None}) for column in zip(*gold.rows, strict=True)), gold.total}
+    columns = list(zip(*gold.rows, strict=True))
+    counts = {len(gold.rows), *(len(set(column) - {None}) for column in columns), gold.total}
     if any(number in counts for number, _ in written):
         return True
-    return any(_all_mentioned(column, text) for column in zip(*gold.rows, strict=True))
+    return any(_all_mentioned(column, text) or _all_written(column, written) for column in columns)
 
 
 def _states_row(question: Question, gold: Gold, text: str, written: list[tuple[float, int]]) -> bool:
     values = [
         value
         for name, value in zip(gold.columns, gold.rows[0], strict=True)
-        if question.answer_kind == "values" or name.lower() != question.key.lower()
+        if question.answer_kind == "values" or not _is_key(name, question)
     ]
     figures = [value for value in values if is_number(value)]
     if any(_same(value, number, places) for value in figures for number, places in written):
@@ -71,7 +87,16 @@ def _states_row(question: Question, gold: Gold, text: str, written: list[tuple[f
     asked = _folded(question.question)
     names = [name for name in _names([values]) if _folded(name) not in asked]
     # A row of what was asked about and nothing else is stated by naming it.
-    return bool(_mentioned(names or list(_names([values])), text))
+    return bool(_mentioned(names if names or figures else _names([values]), text))
+
+
+def _is_key(name: str, question: Question) -> bool:
+    return name.lower() == question.key.lower()
+
+
+def _all_written(column: Iterable[Cell], written: list[tuple[float, int]]) -> bool:
+    figures = list(dict.fromkeys(value for value in column if is_number(value)))[:_NAMES_WANTED]
+    return bool(figures) and all(any(_same(value, number, n) for number, n in written) for value in figures)
 
 
 def _all_mentioned(column: Iterable[Cell], text: str) -> bool:

@@ -54,6 +54,7 @@ def knowledge_settings(deps: Dependencies) -> dict[str, Any]:
     return {
         "backend": deps.backend.name,
         "fingerprint": deps.backend.fingerprint(),
+        "tables": len(deps.backend.catalog().tables),
         "semantic_model": {"name": deps.model.name, "hash": fingerprint([deps.model])},
         "conventions": {"profile": deps.rules.profile, "hash": fingerprint(deps.rules)},
         "limits": deps.limits.model_dump(),

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from bmsql.bench._folder import RunFolder
+from bmsql.bench._prepare import reading_for
 from bmsql.bench._prices import Prices
 from bmsql.bench._record import failure_of, record_of
 from bmsql.bench._score import Score, score_record
@@ -40,7 +41,6 @@ class RunOptions:
     max_errors: int = 20
     retry_errors: bool = False
     prices: Prices = field(default_factory=Prices)
-    logical: frozenset[str] = frozenset()
 
 
 @dataclass
@@ -101,6 +101,7 @@ class _Run:
     ) -> None:
         self.system, self.questions, self.journal, self.options = system, questions, journal, options
         self.on_progress = on_progress
+        self.logical = reading_for(system.dependencies).logical
         self.progress = Progress(total=len(questions))
         self.cancel = threading.Event()
         self.todo: list[str] = []
@@ -187,7 +188,7 @@ class _Run:
         self.on_progress(self.progress, score)
 
     def _take(self, record: Record) -> Score:
-        score = score_record(self.questions[record.question_id], record, self.options.logical)
+        score = score_record(self.questions[record.question_id], record, self.logical)
         self.progress.add(score)
         self._dearest = max(self._dearest, record.cost or 0.0)
         return score

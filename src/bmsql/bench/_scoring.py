@@ -6,11 +6,13 @@ import multiprocessing
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 from bmsql.bench._files import unwritable
 from bmsql.bench._folder import RunFolder
 from bmsql.bench._judge import Judgement
+from bmsql.bench._prepare import THRESHOLD_COLUMNS
 from bmsql.bench._score import Score, score_record
 from bmsql.bench._store import Store
 from bmsql.bench._types import Question, Record
@@ -24,18 +26,19 @@ _CHUNK = 500
 def score_run(
     folder: RunFolder,
     *,
-    logical: frozenset[str] = frozenset(),
     processes: int | None = None,
     on_scored: Callable[[int, int], None] | None = None,
 ) -> int:
     """Score the records of a run, write `scores.jsonl` and return how many there are.
 
     Scores stand in the order of the questions, so that an interrupted and resumed run has the same file. Few
-    records are in memory at a time. logical: as in `score_record`. processes: by default one for each core, or this
+    records are in memory at a time. processes: by default one for each core, or this
     process alone where there are few records. Raises ConfigurationError for less than one.
     """
     if processes is not None and processes < 1:
         raise ConfigurationError(f"the number of processes is {processes}.", remedy="Use a whole number from 1.")
+    # Without its semantic model at hand: the run has written down what is needed of it.
+    logical = frozenset(folder.manifest().settings.get(THRESHOLD_COLUMNS, ()))
     with folder.questions() as questions, folder.records() as records:
         asked = [name for name in questions.ids() if name in records]
     wanted = processes or (os.cpu_count() or 1 if len(asked) >= _WORTH_PROCESSES else 1)
@@ -64,8 +67,8 @@ def read_scores(folder: RunFolder) -> Iterator[Score]:
 def _scored(folder: Path, logical: frozenset[str], chunks: Sequence[Sequence[str]], processes: int) -> Iterator[str]:
     """The lines of each chunk, in order."""
     if processes == 1 or len(chunks) < 2:
-        scorer = _Scorer(folder, logical)
-        yield from map(scorer.lines, chunks)
+        with closing(_Scorer(folder, logical)) as scorer:
+            yield from map(scorer.lines, chunks)
         return
     # A forked copy of a process with threads (a database, a pool) can hang.
     context = multiprocessing.get_context("spawn")
@@ -92,6 +95,12 @@ class _Scorer:
     def lines(self, names: Sequence[str]) -> str:
         """A line for each record."""
         return "".join(self._score(name).model_dump_json() + "\n" for name in names)
+
+    def close(self) -> None:
+        """Close the files."""
+        for store in (self._questions, self._records, self._judgements):
+            if store is not None:
+                store.close()
 
     def _score(self, name: str) -> Score:
         judgement = self._judgements.get(name) if self._judgements is not None else None

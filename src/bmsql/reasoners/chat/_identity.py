@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
+# Where LangChain traces a provider under another name than the one that it is opened by.
+_PROVIDERS = {"azure": "azure_openai"}
 # Where the integrations keep the name and the address of the server.
 _NAMES = ("model_name", "model", "model_id", "deployment_name", "azure_deployment")
 _ADDRESSES = ("openai_api_base", "azure_endpoint", "base_url", "endpoint_url", "endpoint", "anthropic_api_url")
@@ -23,12 +25,16 @@ class Identity(NamedTuple):
     def of(cls, model: BaseChatModel) -> Identity:
         """The identity of a model instance."""
         kind = f"{type(model).__module__}.{type(model).__qualname__}"
-        return cls(kind, _first(model, _NAMES), _first(model, _ADDRESSES))
+        # OpenAI's SDK reads the address from a variable itself, and alone knows it then.
+        clients: list[Any] = [getattr(model, name, None) for name in ("root_client", "root_async_client")]
+        address = next((str(client.base_url) for client in clients if hasattr(client, "base_url")), "")
+        return cls(kind, _first(model, _NAMES), address or _first(model, _ADDRESSES))
 
 
 def display_name(model: BaseChatModel) -> str:
     """The model as the user names it, such as `openai:NAME`."""
     provider = str(model._get_ls_params().get("ls_provider") or model._llm_type)  # noqa: SLF001 - LangChain's own word
+    provider = _PROVIDERS.get(provider, provider)
     return f"{provider}:{name}" if (name := _first(model, _NAMES)) else provider
 
 

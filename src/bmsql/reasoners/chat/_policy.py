@@ -69,6 +69,7 @@ class _Course:
     call: Call
     corrected: bool = False
     enlarged: bool = False
+    unstreamed: bool = False
 
 
 def ask(
@@ -83,10 +84,10 @@ def ask(
         call = course.call
         message = yield call
         if isinstance(message, WayUnsupported):
-            memory.drop_way(call.way)
             course.call = _in_way(call, request, _next_way(call.way, request, memory))
             continue
         if isinstance(message, FaultError):
+            tally.add_reported(message.fault.usage)
             course.call = _after_fault(message, course, request, memory, name)
             continue
         tally.add(message, (item.content for item in call.messages))
@@ -99,6 +100,8 @@ def ask(
             if not message.text.strip():
                 course.call = _again(course, name)
                 continue
+            if course.unstreamed:
+                memory.drop_parameter("stream")
             return Reply(message.text, tally.usage(), Way.TEXT, finish, message.text)
         try:
             value = read_reply(message, request.schema)
@@ -146,6 +149,14 @@ def _after_fault(error: FaultError, course: _Course, request: Request, memory: M
             schema = request.schema.__name__ if request.schema and _OF_SCHEMA.search(fault.message) else ""
             memory.drop_way(call.way, schema)
             return _in_way(call, request, _next_way(call.way, request, memory))
+    if fault.kind is Kind.MALFORMED and call.stream:
+        # Some servers answer a request for a stream with a whole reply.
+        course.unstreamed = True
+        return replace(call, stream=False)
+    # Some servers break over what they do not know, and say so.
+    if fault.kind is Kind.SERVER and call.way is not Way.TEXT and _refuses_way(fault, call.way):
+        memory.drop_way(call.way)
+        return _in_way(call, request, _next_way(call.way, request, memory))
     raise error
 
 
@@ -219,6 +230,8 @@ def _corrected(
 ) -> Call:
     """The call that tells the model what is wrong with its reply, once."""
     call, schema, text = course.call, request.schema, raw_text(message)
+    if not text.strip():
+        return _again(course, name)
     if schema is None or course.corrected:
         why = "is no JSON object" if isinstance(error, NoJson) else f"does not match: {_first_problem(error)}"
         raise ModelOutputError(
@@ -227,11 +240,9 @@ def _corrected(
             output=text,
             remedy="Use a model that supports structured output.",
         ) from error
-    if not text.strip():
-        return _again(course, name)
     course.corrected = True
     way = call.way
-    if isinstance(error, NoJson) and way is not Way.TEXT:
+    if isinstance(error, NoJson) and way is not Way.TEXT and "{" not in text:
         # It was asked in a way that it does not heed; words are always heard.
         memory.drop_way(way)
         way = Way.TEXT

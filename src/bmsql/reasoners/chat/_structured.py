@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
 
-from bmsql.reasoners.chat._adapt import is_gemini, is_openai
 from bmsql.reasoners.chat._extract import find_json
 from bmsql.reasoners.chat._messages import Message, Way
+from bmsql.reasoners.chat._providers import is_gemini, is_openai
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -52,7 +52,7 @@ def call_arguments(model: BaseChatModel, schema: type[BaseModel], way: Way) -> d
     arguments = getattr(bound, "kwargs", None)
     if not isinstance(arguments, dict) or not arguments:
         raise WayUnsupported(f"{type(model).__name__} does not tell how it asks for a schema")
-    # For tracing only, and it would be sent anew with each call.
+    # For tracing only, and LangChain would convert the schema for it at each call.
     return {name: value for name, value in arguments.items() if name != "ls_structured_output_format"}
 
 
@@ -143,5 +143,5 @@ def complaint(error: ValidationError | NoJson, schema: type[BaseModel], *, with_
         ]
         text = "Your reply does not match the schema:\n" + "\n".join(lines[:10])
     else:
-        text = "Your reply holds no JSON object."
+        text = "Your reply holds no whole JSON object."
     return f"{text}\n{instructions(schema) if with_schema else 'Reply again, with these corrected.'}"

@@ -1,14 +1,4 @@
-"""Fakes for tests of pipelines that use bmsql: a reasoner that says what it is told to.
-
->>> from bmsql.testing import ScriptedReasoner
->>> from bmsql.types import Plan
->>> reasoner = ScriptedReasoner(plan=Plan(intent="list"), draft="SELECT 1 AS one", answer="One.")
->>> reasoner.draft("anything", Plan()).sql
-'SELECT 1 AS one'
-
-Give it to `Agent(model=reasoner)`: the SQL is validated, run and refined as usual, and no model
-is called.
-"""
+"""A reasoner that says what it is told to."""
 
 from __future__ import annotations
 
@@ -19,8 +9,6 @@ from typing import Any, TypeAlias, TypeVar, Union
 from bmsql.errors import ReasonerError
 from bmsql.reasoners import Attempt, Evidence
 from bmsql.types import Draft, Plan, Review
-
-__all__ = ["ScriptedReasoner"]
 
 T = TypeVar("T")
 # A value for every call, a list with one value per call, or a function of the call's arguments.
