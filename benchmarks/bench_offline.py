@@ -14,11 +14,8 @@ import time
 from collections import Counter, defaultdict
 
 from bmsql import Agent
-from bmsql.bench import Question, Split
-from bmsql.bench._prices import Prices
-from bmsql.bench._record import failure_of, record_of
-from bmsql.bench._score import Score, score_record
-from bmsql.bench.build import build_questions, shipped_templates
+from bmsql.bench import Prices, Question, Score, Split, failure_of, record_of, score_record
+from bmsql.bench.factory import build_questions, shipped_templates
 from bmsql.errors import BmsqlError
 from bmsql.types import Answer
 
@@ -76,11 +73,16 @@ def main() -> None:
                 print(f"{score.outcome:<10}{question.template:<36}{question.question}")
                 print(f"{'':10}gold   {question.gold_sql}\n{'':10}       {question.gold_answer[:160]}")
                 if answer is not None:
-                    print(f"{'':10}answer {' '.join(answer.sql.split())}\n{'':10}       {answer.text[:200]}", flush=True)
+                    print(
+                        f"{'':10}answer {' '.join(answer.sql.split())}\n{'':10}       {answer.text[:200]}", flush=True
+                    )
     print(f"{'':<34}{'n':>7}" + "".join(f"{outcome + ' %':>11}" for outcome in OUTCOMES))
     for name in sorted(groups, key=lambda name: (name.startswith("  "), name)):
         print(line(name, groups[name]))
-    print(f"profile {options.profile}, seed {options.seed}; {1000 * statistics.median(seconds):.0f} ms a question (median)")
+    print(
+        f"profile {options.profile}, seed {options.seed}; "
+        f"{1000 * statistics.median(seconds):.0f} ms a question (median)"
+    )
 
 
 if __name__ == "__main__":

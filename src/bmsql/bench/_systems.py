@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import threading
-<<<<<<< HEAD
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
-=======
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
->>>>>>> bench
 
 from bmsql.types import Answer
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
-<<<<<<< HEAD
-=======
     from bmsql.graph import Dependencies
 
->>>>>>> bench
 # The runner passes these in `config["metadata"]`, for systems that leave out a question's own template.
 QUESTION_ID = "question_id"
 TEMPLATE = "template"
@@ -41,9 +34,6 @@ class System(Protocol):
 
     @property
     def name(self) -> str:
-<<<<<<< HEAD
-        """How the system is named in reports."""
-=======
         """How the system is named in reports, with the options that set it apart: `ours, no conventions`."""
 
     @property
@@ -60,7 +50,6 @@ class System(Protocol):
     @property
     def dependencies(self) -> Dependencies:
         """The backend, semantic model, conventions and limits that it works with; gold runs on the same backend."""
->>>>>>> bench
 
     def ask(
         self, question: str, *, config: RunnableConfig | None = None, cancel: threading.Event | None = None
@@ -69,9 +58,6 @@ class System(Protocol):
 
     async def aask(self, question: str, *, config: RunnableConfig | None = None) -> Answer:
         """As `ask`, without blocking the event loop."""
-<<<<<<< HEAD
-=======
 
     def close(self) -> None:
         """Close what it opened."""
->>>>>>> bench

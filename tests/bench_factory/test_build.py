@@ -11,8 +11,8 @@ import pytest
 
 from bmsql.backends import Backend, DuckDBBackend
 from bmsql.bench import BIO_CATEGORIES, SQL_CATEGORIES, Question
-from bmsql.bench.build import Built, TemplateBook, build_questions, load_templates, shipped_templates
-from bmsql.bench.build._templates import mask
+from bmsql.bench.factory import Built, TemplateBook, build_questions, load_templates, shipped_templates
+from bmsql.bench.factory._templates import mask
 from bmsql.errors import ConfigurationError
 from bmsql.semantic import SemanticModel, load_semantic_model
 from bmsql.sql import validate

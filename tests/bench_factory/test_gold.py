@@ -9,10 +9,10 @@ import duckdb
 import pytest
 import yaml
 
-from bmsql.bench.build import shipped_templates
-from bmsql.bench.build._gold import Drawn, Filling
-from bmsql.bench.build._run import GoldRunner
-from bmsql.bench.build._templates import Template
+from bmsql.bench.factory import shipped_templates
+from bmsql.bench.factory._gold import Drawn, Filling
+from bmsql.bench.factory._run import GoldRunner
+from bmsql.bench.factory._templates import Template
 from bmsql.semantic import SemanticModel
 
 CASES: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "checked.yaml").read_text(encoding="utf-8"))

@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from bmsql.backends import Backend, open_backend
-from bmsql.bench.build._run import GoldRunner
+from bmsql.bench.factory._run import GoldRunner
 from bmsql.semantic import SemanticModel, load_semantic_model
 from tests.offline.embedded import facts
 
