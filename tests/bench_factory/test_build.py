@@ -24,7 +24,7 @@ SEED_BANK = HERE.parent / "second_kb"
 BOOK = shipped_templates()
 # What the embedded knowledge base does not hold, and so cannot be asked about.
 NOT_HELD = {"indication.patents": "nothing could be drawn for its slots"}
-N = len(BOOK.templates) * 2
+N = len(BOOK.templates)
 
 
 @pytest.fixture(scope="session")
@@ -82,8 +82,8 @@ def test_gold_is_valid_and_its_rows_are_of_a_sane_size(built: Built, backend: Ba
 
 def test_some_results_are_empty_and_some_large(built: Built) -> None:
     sizes = [len(question.expected.rows) for question in built.questions if question.expected is not None]
-    assert 0.02 < sizes.count(0) / len(sizes) < 0.3
-    assert max(sizes) >= 30
+    assert 0.01 < sizes.count(0) / len(sizes) < 0.3
+    assert max(sizes) >= 20
 
 
 def test_all_categories_occur(built: Built) -> None:
@@ -101,16 +101,16 @@ def test_splits_share_no_template_and_no_wording(built: Built) -> None:
     assert {text: splits for text, splits in wordings.items() if len(splits) > 1} == {}
 
 
-def test_the_same_seed_gives_the_same_bytes_and_another_gives_others(
-    built: Built, backend: Backend, model: SemanticModel
-) -> None:
-    again = build_questions(backend, model, BOOK, n=40, seed=7, split="dev")
-    twice = build_questions(backend, model, BOOK, n=40, seed=7, split="dev")
-    other = build_questions(backend, model, BOOK, n=40, seed=8, split="dev")
-    assert {question.split for question in built.questions} == {"train", "dev", "test"}
-    assert {question.split for question in again.questions} == {"dev"}
-    assert [q.model_dump_json() for q in again.questions] == [q.model_dump_json() for q in twice.questions]
-    assert {question.question for question in again.questions} != {question.question for question in other.questions}
+def test_the_same_seed_gives_the_same_bytes_and_another_gives_others(backend: Backend, model: SemanticModel) -> None:
+    few = BOOK.model_copy(update={"templates": BOOK.templates[:8]})
+    again, twice, other = (build_questions(backend, model, few, n=12, seed=seed).questions for seed in (7, 7, 8))
+    assert [question.model_dump_json() for question in again] == [question.model_dump_json() for question in twice]
+    assert {question.question for question in again} != {question.question for question in other}
+
+
+def test_a_split_has_its_templates_alone(backend: Backend, model: SemanticModel) -> None:
+    few = BOOK.model_copy(update={"templates": BOOK.templates[:8]})
+    assert {question.split for question in build_questions(backend, model, few, n=5, split="dev").questions} == {"dev"}
 
 
 def test_the_profiles_differ_where_the_conventions_do(backend: Backend, model: SemanticModel) -> None:

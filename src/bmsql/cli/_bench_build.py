@@ -71,7 +71,7 @@ def build(
                 book,
                 n=n,
                 seed=seed,
-                profile=settings.profile,
+                profile="biomedsql" if settings.profile == "biomedsql" else "strict",
                 split=chosen,
                 limits=settings.limits,
                 logical=threshold_columns(model, open_rules(settings)),

@@ -68,7 +68,10 @@ def show(document: dict[str, Any]) -> None:
         soft_wrap=True,
     )
     names = ("family", "questions", "templates", "empty %", "median rows", "most rows")
-    rows = [(family, *numbers.values()) for family, numbers in document["families"].items()]
+    rows = [
+        (family, *("" if value is None else value for value in numbers.values()))
+        for family, numbers in document["families"].items()
+    ]
     heading(to, "Families")
     show_table(to, rows_table(to, names, rows)[0])
     for title, field in (("Splits", "splits"), ("SQL categories", "sql_categories"), ("Reasoning", "bio_categories")):

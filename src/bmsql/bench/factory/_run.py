@@ -66,7 +66,7 @@ class GoldRunner:
 
     def _cut(self, sql: str, result: QueryResult, limit: int) -> Ran:
         """A query whose limit may leave rows out: how many, and whether its order says which."""
-        tree = sqlglot.parse_one(sql, read="bigquery")
+        tree = _parsed(sql)
         whole = tree.copy()
         whole.args["limit"].pop()
         if isinstance(order := whole.args.get("order"), exp.Order):
@@ -95,15 +95,20 @@ class GoldRunner:
         return self.backend.execute(query, limits)
 
 
+def _parsed(sql: str) -> exp.Query:
+    """The tree of a query that has run."""
+    return sqlglot.parse_one(sql, read="bigquery").assert_is(exp.Query)
+
+
 def _limit_of(sql: str) -> int | None:
-    limit = sqlglot.parse_one(sql, read="bigquery").args.get("limit")
+    limit = _parsed(sql).args.get("limit")
     return int(limit.expression.name) if isinstance(limit, exp.Limit) else None
 
 
-def _order_keys(tree: exp.Expr, columns: list[str]) -> list[int] | None:
+def _order_keys(tree: exp.Query, columns: list[str]) -> list[int] | None:
     """The places of the columns that a query is ordered by; None where one is not among its outputs."""
     order = tree.args.get("order")
-    if not isinstance(order, exp.Order) or not isinstance(tree, exp.Query):
+    if not isinstance(order, exp.Order):
         return None
     outputs = [output.unalias().sql("bigquery") for output in tree.selects]
     places = []

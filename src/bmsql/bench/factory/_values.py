@@ -79,7 +79,7 @@ class Values:
         """All values of an entity that a table holds."""
         recipe = self.recipe(entity, table)
         column = self.model.column(table, recipe.shown) if recipe else None
-        if column is None:
+        if recipe is None or column is None:
             return []
         pool = self.pools.pool(f"`{table}` AS t", [Column.of((f"t.{column}",), recipe)])
         return [item for ((item, *_),), _ in pool]
