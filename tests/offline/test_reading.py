@@ -100,6 +100,14 @@ def test_families(agent: Agent, case: dict[str, Any]) -> None:
     assert [source.table for source in plan.sources] == [TABLES[short] for short in case["tables"]]
 
 
+@pytest.mark.parametrize("case", cases("readings"), ids=lambda case: case["q"])
+def test_readings(agent: Agent, case: dict[str, Any]) -> None:
+    plan = answered(agent, case["q"])
+    thresholds = {use.rule: use.mode for use in plan.conventions if use.mode not in ("waived", "stated")}
+    assert thresholds == case["uses"]
+    assert {one.target for one in plan.filters if one.op != "not_null"} == set(case["filters"])
+
+
 @pytest.mark.parametrize("question", ["", "   ", "\n\t", "\0", "x" * 5000, "caf\udce9"])
 def test_no_question(agent: Agent, question: str) -> None:
     with pytest.raises(QuestionError):

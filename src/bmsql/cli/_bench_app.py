@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from bmsql.cli._bench_build import build
 from bmsql.cli._options import (
     Backend,
     Debug,
@@ -22,6 +23,8 @@ from bmsql.cli._options import (
 bench = typer.Typer(
     help="The benchmark: ask questions with known answers, score, compare.", no_args_is_help=True, rich_markup_mode=None
 )
+
+bench.command()(build)
 
 Runs = Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of runs.", show_default=False)]
 Concurrency = Annotated[int, typer.Option("--concurrency", min=1, help="How many are under way at once.")]

@@ -11,7 +11,8 @@ from bmsql.reasoners.offline._shape import Shape
 from bmsql.semantic import SemanticModel
 from bmsql.types import ConventionUse, Filter
 
-# `Are there any ... that raise the risk` asks for them; `does X raise it` is judged.
+# `Are there ... that raise the risk` asks for them, and so does `has X any that`; `does X raise it` is judged.
+_ASKS_FOR = frozenset({"there", "any"})
 _HEAD = 4
 # Words of questions about what was tested or is held, rather than what was found.
 _UNTHRESHOLDED = frozenset({"tested", "tests", "test", "cover", "covers", "covered", "table", "available"})
@@ -37,7 +38,7 @@ def settle(
     settled = _ranked(settled, question, family, shape, filters, model, rules)
     settled = _directions(settled, question, shape, model, rules)
     settled = _companions(_special(settled, shape, family, model, rules), rules)
-    if shape.intent == "exists" and _names_one(filters, model) and "any" not in question.lows[:_HEAD]:
+    if shape.intent == "exists" and _names_one(filters, model) and not _ASKS_FOR & set(question.lows[:_HEAD]):
         settled = [replace_mode(use, "judge") if _kind(use, rules) == "direction" else use for use in settled]
     if is_lookup(family, filters, model):
         settled = [

@@ -151,7 +151,10 @@ class Reader:
             return ""  # rows of tests tell associations, under whatever name
         chosen = set(question.families)
         told = [rule for rule in question.chunked.rules if self._families_of_rule(rule) & chosen]
+        everything = {chunk.first for chunk in question.chunked.english("all")}
         for rule in question.chunked.rules:
+            if rule.first in everything:
+                continue  # `all indications` are those without any condition
             elsewhere = self._families_of_rule(rule) - chosen
             thresholds = {sense.name for sense in rule.senses} <= self.thresholds
             if thresholds and elsewhere and rule not in told and not any(_overlap(rule, other) for other in told):
