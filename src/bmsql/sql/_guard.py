@@ -245,8 +245,8 @@ def tree_problems(
         name = type(node).__name__
         if name not in _NODES and not (policy.parameters and name in ("Parameter", "Placeholder")):
             start, end = span(node, source)
-            why = _WHY.get(name, "This construct is not allowed in a read-only query.")
-            yield problem_at(source.text, "forbidden-construct", f"{why} ({name})", start, end, ONE_SELECT)
+            why = _WHY.get(name, f"{name} is not allowed in a read-only query.")
+            yield problem_at(source.text, "forbidden-construct", why, start, end, ONE_SELECT)
             return
         inner = node.this if isinstance(node, (exp.CTE, exp.Exists, exp.Subquery)) else None
         allowed = (*_ROOTS, exp.Table) if isinstance(node, exp.Subquery) else _ROOTS
