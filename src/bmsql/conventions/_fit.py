@@ -19,6 +19,7 @@ from sqlglot import exp
 from bmsql.conventions._fit_conditions import fit_conditions
 from bmsql.conventions._fit_counts import fit_counts
 from bmsql.conventions._fit_order import fit_order
+from bmsql.conventions._fit_sets import fit_sets
 from bmsql.conventions._fit_tables import fit_tables
 from bmsql.semantic import SemanticModel
 from bmsql.types import Fix, Plan, Problem
@@ -46,7 +47,7 @@ def fit_to_plan(tree: exp.Query, plan: Plan, model: SemanticModel) -> Fitted:
         return Fitted(tree)
     copied = tree.copy()
     fixes: list[Fix] = []
-    for step in (fit_tables, fit_conditions, fit_counts, fit_order):
+    for step in (fit_tables, fit_conditions, fit_sets, fit_counts, fit_order):
         made, problems = step(copied, plan, model)
         if problems:
             return Fitted(tree, (), tuple(problems))

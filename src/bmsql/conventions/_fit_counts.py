@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from bmsql.conventions._place import column_of
+from bmsql.conventions._roles import roles_of
 from bmsql.conventions._scopes import Scope, Scopes, Source, aggregates, branches
 from bmsql.semantic import SemanticModel
 from bmsql.types import Aggregate, Fix, Plan, Problem
@@ -93,7 +94,7 @@ def _shape(scope: Scope, plan: Plan, asked: Aggregate, scopes: Scopes) -> Proble
 
 def _wrong_group(scope: Scope, plan: Plan, scopes: Scopes) -> Problem | None:
     """A group key that is a stored column, but none that the question groups by."""
-    wanted = {role for item in plan.group_by for role in _roles(item.column, scopes.model)}
+    wanted = {role for item in plan.group_by for role in roles_of(item.column, scopes.model)}
     group = scope.select.args["group"]
     named: set[str] = set()
     for written in group.expressions:
@@ -210,21 +211,9 @@ def _multiplies(base: Source, scope: Scope, entity: str, model: SemanticModel) -
 
 
 def _is_of(column: exp.Column, entity: str, scope: Scope, scopes: Scopes) -> bool:
-    roles = _roles(entity, scopes.model)
+    roles = roles_of(entity, scopes.model)
     origins = scopes.origins(scope, column)
     return not origins or any(role in roles for _, role, _ in origins)
-
-
-def _roles(name: str, model: SemanticModel) -> set[str]:
-    """The roles that a name of the plan stands for: a role, or an entity's own and those of what it is."""
-    if name not in model.entities:
-        return {name}
-    names = {name, *(other for other, spec in model.entities.items() if spec.same_as == name)}
-    roles: set[str] = set()
-    for each in names:
-        for recipe in model.entities[each].match.values():
-            roles |= {*recipe.roles, *recipe.ids, recipe.shown}
-    return roles
 
 
 # -- what is said -----------------------------------------------------------------------------------

@@ -195,11 +195,15 @@ def quoted_identifier(source: Source, catalog: Catalog) -> list[Repair]:
     return repairs
 
 
+# Parentheses behind these hold a condition, which begins with a column.
+_BEFORE_GROUP = frozenset(("WHERE", "AND", "OR", "NOT", "ON", "HAVING", "WHEN", "QUALIFY"))
+
+
 def _column_place(source: Source, index: int) -> bool:
     before = upper(source, index - 1)
     if before == "AND" and "BETWEEN" in (upper(source, index - 2), upper(source, index - 3)):
         return False
-    if before in _COLUMN_PLACES:
+    if before in _COLUMN_PLACES or upper(source, index + 1) == "IS":
         return True
     sign = text(source, index - 1)
     if sign not in (",", "("):
@@ -213,6 +217,8 @@ def _column_place(source: Source, index: int) -> bool:
     if opening < 0:
         return True
     if upper(source, opening + 1) == "SELECT":
+        return True
+    if sign == "(" and upper(source, opening - 1) in _BEFORE_GROUP:
         return True
     return sign == "(" and upper(source, opening - 1) in (
         "COUNT",
