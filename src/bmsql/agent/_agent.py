@@ -204,7 +204,7 @@ class Agent:
                 f"A question is a text, not {type(question).__name__}.", remedy="Give a string, or leave it out."
             )
         plan = self.plan(question) if question.strip() else Plan() if conventions else None
-        report = check_sql(sql, plan, self._deps)
+        report = check_sql(sql, plan, self._deps, question)
         if not second_opinion:
             return report
         with self._lock:

@@ -38,12 +38,12 @@ class CheckReport(Frozen):
         return self.valid
 
 
-def check_sql(sql: str, plan: Plan | None, deps: Dependencies) -> CheckReport:
+def check_sql(sql: str, plan: Plan | None, deps: Dependencies, question: str = "") -> CheckReport:
     """The report on `sql`; with `plan`, also what the conventions of that plan make of it."""
     verdict = deps.validate(sql)
     runs = not isinstance(verdict, Rejected)
     if plan is not None and not isinstance(verdict, Rejected):
-        verdict = deps.fit(verdict, plan)
+        verdict = deps.fit(verdict, plan, question)
     if isinstance(verdict, Rejected):
         return CheckReport(valid=False, runs=runs, sql=verdict.sql, problems=verdict.problems, fixes=verdict.fixes)
     report = CheckReport(valid=True, sql=format_sql(verdict.sql), tables=verdict.tables, fixes=verdict.fixes)

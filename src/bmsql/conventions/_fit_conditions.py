@@ -109,7 +109,11 @@ def _bases(work: Work, filter_: Filter, plan: Plan) -> list[Source]:
 
 def _kept(work: Work, filter_: Filter, base: Source) -> list[Fix]:
     name = work.model.column(base.table, filter_.target) or ""
-    written = [column for column in _columns_of(work, base, name) if column.find_ancestor(exp.Where, exp.Join)]
+    written = [
+        column
+        for column in _columns_of(work, base, name)
+        if column.find_ancestor(exp.Where, exp.Join) and not _is_null_test(column)
+    ]
     if written and not any(atom.about(base, filter_.target) for atom in work.atoms):
         # It stands in a condition of another form, which may well say it.
         return []
@@ -129,6 +133,10 @@ def _kept(work: Work, filter_: Filter, base: Source) -> list[Fix]:
     words = f" ('{filter_.words}')" if filter_.words else ""
     message = f"{outcome.predicate}{f' instead of {was}' if was else ''}: the question states it{words}."
     return [Fix(code="condition", message=message, before=was, after=outcome.predicate)]
+
+
+def _is_null_test(column: exp.Column) -> bool:
+    return isinstance(column.parent, exp.Is) and isinstance(column.parent.expression, exp.Null)
 
 
 def _columns_of(work: Work, base: Source, name: str) -> list[exp.Column]:

@@ -156,7 +156,7 @@ def _standing_of_points(found: Kept, wanted: Kept, rule: Rule) -> Standing:
     if found.disjoint(wanted):
         return "wrong"
     if found.within(wanted):
-        narrower_is_wrong = rule.corrects_stricter and wanted.is_range and found.points is None
+        narrower_is_wrong = rule.corrects_stricter and wanted.is_range
         return "wrong" if narrower_is_wrong else "same"
     if wanted.points is not None:
         # Keeps the wanted points and others: a weaker form of it, unless it merely excludes others.

@@ -60,12 +60,12 @@ class Dependencies:
         """The verdict on a text; the same text is not checked twice."""
         return self._validator(sql)
 
-    def fit(self, query: ValidatedQuery, plan: Plan) -> ValidatedQuery | Rejected:
+    def fit(self, query: ValidatedQuery, plan: Plan, question: str = "") -> ValidatedQuery | Rejected:
         """Hold a validated draft against the plan: tables, counting, order and limit.
 
         Repairs are validated again and join the fixes of the query; what cannot be repaired rejects it.
         """
-        fitted = fit_to_plan(parse(query.sql), plan, self.model)
+        fitted = fit_to_plan(parse(query.sql), plan, self.model, self.rules, question)
         if fitted.problems:
             return Rejected(sql=query.sql, problems=fitted.problems, fixes=query.fixes)
         if not fitted.fixes:

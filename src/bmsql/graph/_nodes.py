@@ -79,7 +79,7 @@ def validate(state: GraphState, run: Run) -> Step:
     verdict = run.deps.validate(state["sql"])
     # What was compiled from the plan, or already held against it, says what the plan says.
     if isinstance(verdict, ValidatedQuery) and state["stage"] == "general" and state["draft"].get("author") != "plan":
-        verdict = run.deps.fit(verdict, Plan.model_validate(state["plan"]))
+        verdict = run.deps.fit(verdict, Plan.model_validate(state["plan"]), state["question"])
     match verdict:
         case ValidatedQuery() as query:
             detail: Data = {"stage": state["stage"]}
