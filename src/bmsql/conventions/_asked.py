@@ -21,6 +21,9 @@ def asked_roles(plan: Plan, model: SemanticModel, rules: RuleBook) -> set[str]:
     names |= {item.column for item in plan.group_by}
     names |= {plan.aggregate.column} if plan.aggregate else set()
     roles = {role for name in names if name for role in _roles(name, model)}
+    # A place may be said in many ways: a region, a distance, the gene that lies there.
+    if any(filter_.op in {"region", "near"} for filter_ in plan.filters):
+        roles |= _places(model)
     for use in plan.conventions:
         if use.rule in rules and use.mode not in {"waived", "judge"}:
             roles |= set(_of_rule(use.rule, rules))
@@ -33,10 +36,13 @@ def _roles(name: str, model: SemanticModel) -> set[str]:
     for family in model.families.values():
         if name in family.derived:
             found |= set(_BRACED.findall(family.derived[name].sql))
-    if name in model.entities:
-        for recipe in model.entities[name].match.values():
-            found |= {role for build in recipe.builds.values() for role in build}
     return found
+
+
+def _places(model: SemanticModel) -> set[str]:
+    """The chromosome and position roles of every genome build."""
+    builds = [recipe.builds for spec in model.entities.values() for recipe in spec.match.values()]
+    return {role for build in builds for pair in build.values() for role in pair}
 
 
 def _of_rule(name: str, rules: RuleBook) -> Iterator[str]:
@@ -54,7 +60,7 @@ def _set_aside(plan: Plan, rules: RuleBook) -> set[str]:
     by_mode: dict[bool, set[str]] = {True: set(), False: set()}
     for use in plan.conventions:
         if use.rule in rules:
-            by_mode[use.mode in {"waived", "judge"}] |= set(_of_rule(use.rule, rules))
+            by_mode[use.mode in {"waived", "judge"}] |= set(rules[use.rule].all_roles)
     stated = {filter_.target for filter_ in plan.filters}
     return by_mode[True] - by_mode[False] - stated
 

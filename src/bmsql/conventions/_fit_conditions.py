@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from bmsql.conventions._fit_stated import keep_values, missing_places
 from bmsql.conventions._place import comparison
 from bmsql.conventions._schema import Rule
 from bmsql.conventions._scopes import Source
@@ -27,11 +28,13 @@ def fit_conditions(tree: exp.Query, plan: Plan, model: SemanticModel) -> tuple[l
     for filter_ in plan.filters:
         if not _is_stated(filter_, plan, model):
             continue
+        keep = _kept if len(filter_.values) == 1 else keep_values
         bases = _bases(work, filter_, plan)
         # Where several uses of a table could be the one source that is meant, the draft's author knows which.
         for base in bases if not filter_.source or len(bases) == 1 else ():
-            fixes += _kept(work, filter_, base)
+            fixes += keep(work, filter_, base)
     problems = [_unnamed(filter_, work) for filter_ in plan.filters if _is_dropped(filter_, work, plan)]
+    problems += missing_places(work, plan)
     return (fixes, []) if not problems else ([], problems)
 
 
@@ -90,7 +93,9 @@ def _unnamed(filter_: Filter, work: Work) -> Problem:
 
 
 def _is_stated(filter_: Filter, plan: Plan, model: SemanticModel) -> bool:
-    if filter_.op not in _OPERATORS or filter_.any_of or filter_.negated or len(filter_.values) != 1:
+    if filter_.op not in _OPERATORS or filter_.any_of or filter_.negated or not filter_.values:
+        return False
+    if len(filter_.values) > 1 and (filter_.op != "=" or not all(_is_number(value) for value in filter_.values)):
         return False
     value = filter_.values[0]
     if isinstance(value, str) or (isinstance(value, bool) and filter_.op != "="):
@@ -98,6 +103,10 @@ def _is_stated(filter_: Filter, plan: Plan, model: SemanticModel) -> bool:
     # Two comparisons of one column are the two ends of a range, or two readings.
     alone = sum(other.target == filter_.target and other.source == filter_.source for other in plan.filters) == 1
     return model.role(filter_.target) is not None and alone
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _bases(work: Work, filter_: Filter, plan: Plan) -> list[Source]:

@@ -101,5 +101,5 @@ def _left_out(part: exp.Expr, role: str, model: SemanticModel) -> Fix:
     text = part.sql("bigquery", comments=False)
     drop(part)
     spec = model.role(role)
-    about = f" about {spec.meaning.partition(';')[0]}" if spec and spec.meaning else ""
-    return Fix(code="unasked", message=f"Left out {text}: the question asks nothing{about}.", before=text)
+    about = f" on {spec.meaning.partition(';')[0]}" if spec and spec.meaning else ""
+    return Fix(code="unasked", message=f"Left out {text}: the question asks for no condition{about}.", before=text)
