@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 
 from bmsql.conventions._book import RuleBook
 from bmsql.conventions._roles import roles_of
@@ -14,8 +15,8 @@ _BRACED = re.compile(r"\{([\w.]+)\}")
 _WORD = re.compile(r"[\w.]+")
 
 
-def asked_roles(plan: Plan, model: SemanticModel, rules: RuleBook) -> set[str]:
-    """The roles that conditions may rightly speak of."""
+def asked_roles(plan: Plan, model: SemanticModel, rules: RuleBook, spoken: AbstractSet[str]) -> set[str]:
+    """The roles that conditions may rightly speak of; `spoken` are those that the draft's do."""
     names = {filter_.target for filter_ in (*plan.filters, *plan.having)}
     names |= {join.entity for join in plan.joins} | {mention.entity for mention in plan.mentions}
     names |= {item.column for item in plan.group_by}
@@ -26,7 +27,7 @@ def asked_roles(plan: Plan, model: SemanticModel, rules: RuleBook) -> set[str]:
         roles |= _places(model)
     for use in plan.conventions:
         if use.rule in rules and use.mode not in {"waived", "judge"}:
-            roles |= set(_of_rule(use.rule, rules))
+            roles |= set(_of_rule(use.rule, rules, spoken))
     return roles - _set_aside(plan, rules)
 
 
@@ -45,14 +46,15 @@ def _places(model: SemanticModel) -> set[str]:
     return {role for build in builds for pair in build.values() for role in pair}
 
 
-def _of_rule(name: str, rules: RuleBook) -> Iterator[str]:
+def _of_rule(name: str, rules: RuleBook, spoken: AbstractSet[str]) -> Iterator[str]:
     """The roles of a rule, of what goes with it and of what is mistaken for it."""
     rule = rules[name]
     yield from rule.all_roles
-    yield from (mistaken.role for mistaken in rule.instead_of)
-    for other in rule.companions.get(rules.profile, ()):
-        if other in rules:
-            yield from rules[other].all_roles
+    if not spoken & set(rule.all_roles):
+        yield from (mistaken.role for mistaken in rule.instead_of)
+    for other in rules:
+        if other.name in rule.companions.get(rules.profile, ()) or name in other.companions.get(rules.profile, ()):
+            yield from other.all_roles
 
 
 def _set_aside(plan: Plan, rules: RuleBook) -> set[str]:

@@ -44,7 +44,8 @@ def _is_dropped(filter_: Filter, work: Work, plan: Plan) -> bool:
     # A category may be asked after ("an agonist or an antagonist?"), a region said in many ways.
     if (
         entity is None
-        or entity.kind in {"category", "region"}
+        or entity.kind == "region"
+        or (entity.kind == "category" and plan.intent not in {"list", "count", "group", "rank"})
         or filter_.op != "match"
         or filter_.negated
         or not filter_.values

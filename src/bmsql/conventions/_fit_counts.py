@@ -167,6 +167,8 @@ def _in_clauses(select: exp.Select) -> list[exp.Expr]:
 
 def _counting(node: exp.Expr, scope: Scope, asked: Aggregate, scopes: Scopes) -> exp.Expr | None:
     """What `node` should be where the question counts, or None where it is right or nothing is certain."""
+    if isinstance(node, exp.CountIf):
+        return _counted_if(node, scope, asked, scopes)
     if not isinstance(node, exp.Count):
         return None
     inner = node.this
@@ -195,6 +197,23 @@ def _counting(node: exp.Expr, scope: Scope, asked: Aggregate, scopes: Scopes) ->
     if not column or recipe.how in {"item", "listed"}:
         return None
     return exp.Count(this=exp.Distinct(expressions=[column_of(scopes, base, column)]), big_int=True)
+
+
+def _counted_if(node: exp.CountIf, scope: Scope, asked: Aggregate, scopes: Scopes) -> exp.Expr | None:
+    """COUNTIF counts rows; where one of what is counted has several, the different ones are counted."""
+    bases = [source for source in scope.sources if source.table]
+    if asked.function != "count_distinct" or asked.column not in scopes.model.entities or not bases:
+        return None
+    base = _base(bases, asked, scopes.model)
+    if base is None or not _multiplies(base, scope, asked.column, scopes.model):
+        return None
+    recipe = scopes.model.entities[asked.column].match[scopes.model.tables[base.table].family]
+    column = scopes.model.column(base.table, recipe.shown)
+    if not column or recipe.how in {"item", "listed"}:
+        return None
+    named = column_of(scopes, base, column)
+    chosen = exp.If(this=node.this.copy(), true=named, false=exp.Null())
+    return exp.Count(this=exp.Distinct(expressions=[chosen]), big_int=True)
 
 
 def _base(bases: list[Source], asked: Aggregate, model: SemanticModel) -> Source | None:

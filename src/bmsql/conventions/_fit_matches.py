@@ -19,6 +19,7 @@ from bmsql.semantic import SemanticModel
 from bmsql.types import Filter, Fix, Plan, Problem
 
 # Ways of matching that ask for the whole value; a part of it is another value's too.
+_SHORTEST = 3
 _WORD = re.compile(r"[\w-]+")
 _WHOLE = {"equals", "item", "listed", "term"}
 
@@ -71,12 +72,20 @@ def _is_loose(part: exp.Expr, filter_: Filter, plan: Plan, base: Source, model: 
     recipe = model.entities[filter_.target].match[model.tables[base.table].family]
     texts = [literal.name.lower() for literal in part.find_all(exp.Literal) if literal.is_string]
     if part.find(exp.Like):
-        return any(text != text.strip("%") and text.strip("%") in values | names for text in texts)
+        cores = [text.strip("%") for text in texts if text != text.strip("%")]
+        return any(core in values | names or _is_part(core, values) for core in cores)
+    if recipe.how == "item" and part.find(exp.EQ, exp.In) and not part.find(exp.Unnest):
+        # The column is a list: a row with several items equals none of them.
+        return bool(texts) and all(text in values | names for text in texts)
     if recipe.how in {"item", "listed"}:
         # The value stands in a pattern, or beside the separator of the list.
         words = {word for text in texts for word in _WORD.findall(text)}
         return bool(words & names) and not words & values
     return any(text in names - values for text in texts)
+
+
+def _is_part(core: str, values: set[str]) -> bool:
+    return len(core) >= _SHORTEST and any(core in value for value in values)
 
 
 def _repaired(part: exp.Expr, filter_: Filter, base: Source, model: SemanticModel) -> Fix:

@@ -17,27 +17,34 @@ from sqlglot import exp
 
 from bmsql.conventions._asked import asked_roles, words_ask
 from bmsql.conventions._book import RuleBook
-from bmsql.conventions._conditions import clauses, conjuncts
+from bmsql.conventions._conditions import atoms, clauses, conjuncts
 from bmsql.conventions._place import drop
 from bmsql.conventions._read import bare, constant, read_condition
 from bmsql.conventions._scopes import Scope, Scopes
+from bmsql.conventions._values import kept_by
 from bmsql.semantic import SemanticModel
 from bmsql.types import Fix, Plan
 
+# Words of a text that are long enough to name something, or hold a digit.
+_TELLING = re.compile(r"[a-z]{4,}|[a-z]+\d[a-z\d]*|^[a-z]{2,3}$")
 _NUMBER = re.compile(r"\d[\d.,]*(?:e-?\d+)?")
 
 
 def fit_unasked(tree: exp.Query, plan: Plan, model: SemanticModel, rules: RuleBook, question: str) -> list[Fix]:
     """Leave out what nothing in the question asks for, in place."""
     scopes = Scopes(tree, model)
-    asked = asked_roles(plan, model, rules)
     tables = {source.table for source in plan.sources}
+    spoken = {role for atom in atoms(scopes) for _, role, _ in atom.origins}
+    asked = asked_roles(plan, model, rules, spoken)
     found: list[tuple[exp.Expr, str]] = []
     for clause in clauses(scopes):
         if clause.kind not in {"where", "on"} or clause.expression is None:
             continue
         for part in conjuncts(clause.expression):
             role = _role(part, clause.scope, scopes, tables)
+            if role and (_drops_the_best(part, role, rules) or _is_mistaken(part, role, plan, rules, spoken)):
+                found.append((part, role))
+                continue
             if not role or role in asked or _keeps_recorded(part, role, model, rules):
                 continue
             if not _value_is_named(part, question) and not words_ask(question, role, plan, rules):
@@ -76,14 +83,40 @@ def _keeps_recorded(part: exp.Expr, role: str, model: SemanticModel, rules: Rule
     return bool(limits) and kept.is_range and kept.high is None and kept.low is not None and kept.low <= max(limits)
 
 
+def _drops_the_best(part: exp.Expr, role: str, rules: RuleBook) -> bool:
+    """Whether it leaves out p-values of 0, which are the smallest of all."""
+    reading = read_condition(part)
+    rule = next((one for one in rules if one.role == role and one.kind == "threshold" and one.op == "<"), None)
+    if reading is None or rule is None or reading.extreme:
+        return False
+    kept = reading.kept
+    return kept.excluded == frozenset({0}) or (
+        kept.is_range and kept.low == 0 and not kept.low_in and kept.high is None
+    )
+
+
+def _is_mistaken(part: exp.Expr, role: str, plan: Plan, rules: RuleBook, spoken: set[str]) -> bool:
+    """Whether it stands for a rule on the wrong column, beside a condition on the right one."""
+    reading = read_condition(part)
+    implied = [rules[use.rule] for use in plan.conventions if use.rule in rules and use.mode == "implied"]
+    beside = {other for rule in implied for other in rule.companions.get(rules.profile, ())}
+    if reading is None or any(rules[name].role == role for name in beside if name in rules):
+        return False
+    return any(
+        mistaken.role == role and mistaken.op and reading.kept == kept_by(mistaken.op, mistaken.value)
+        for rule in implied
+        if rule.role in spoken
+        for mistaken in rule.instead_of
+    )
+
+
 def _value_is_named(part: exp.Expr, question: str) -> bool:
     """Whether the question itself has a value of the condition."""
     lowered = question.lower()
     numbers = {_number(text) for text in _NUMBER.findall(lowered)}
     for literal in part.find_all(exp.Literal):
         if literal.is_string:
-            core = literal.name.lower().strip("%^$ ")
-            if core and core in lowered:
+            if any(word in lowered for word in _TELLING.findall(literal.name.lower())):
                 return True
         elif _number(literal.name) not in {None, 0.0, 1.0} and _number(literal.name) in numbers:
             return True
