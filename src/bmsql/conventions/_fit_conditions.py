@@ -8,6 +8,8 @@
 
 from __future__ import annotations
 
+import re
+
 from sqlglot import exp
 
 from bmsql.conventions._fit_stated import keep_values, missing_places
@@ -18,6 +20,7 @@ from bmsql.conventions._threshold import Demand, Work, enforce, sql
 from bmsql.semantic import SemanticModel
 from bmsql.types import Filter, Fix, Plan, Problem
 
+_WORD = re.compile(r"[a-z]{4,}")
 _OPERATORS = {"<", "<=", ">", ">=", "="}
 
 
@@ -45,7 +48,7 @@ def _is_dropped(filter_: Filter, work: Work, plan: Plan) -> bool:
     if (
         entity is None
         or entity.kind == "region"
-        or (entity.kind == "category" and plan.intent not in {"list", "count", "group", "rank"})
+        or (entity.kind == "category" and not _is_named(filter_, plan))
         or filter_.op != "match"
         or filter_.negated
         or not filter_.values
@@ -56,6 +59,11 @@ def _is_dropped(filter_: Filter, work: Work, plan: Plan) -> bool:
     literals = [literal.name.lower() for literal in work.tree.find_all(exp.Literal)]
     if any(text in literal for text in texts for literal in literals):
         return False
+    if entity.kind == "category" and _WORD.findall(" ".join(texts)):
+        # A category may be said in another column: any telling word of it will do.
+        words = {word for text in texts for word in _WORD.findall(text)}
+        if any(word in literal for word in words for literal in literals):
+            return False
     read = {base.table for base in work.scopes.bases()}
     if any(filter_.target in {*work.model.tables[table].about, *work.model.tables[table].covers} for table in read):
         return False
@@ -73,6 +81,14 @@ def _is_dropped(filter_: Filter, work: Work, plan: Plan) -> bool:
             ):
                 return False
     return True
+
+
+def _is_named(filter_: Filter, plan: Plan) -> bool:
+    """Whether a category is named for what rows must have: not by a verb, nor to be asked after."""
+    words = filter_.words.lower()
+    values = [str(value).lower() for value in filter_.values]
+    named = any(words.startswith(value) or set(words.split()) <= set(value.split()) for value in values)
+    return bool(words) and named and plan.intent in {"list", "count", "group", "rank"}
 
 
 def _unnamed(filter_: Filter, work: Work) -> Problem:
