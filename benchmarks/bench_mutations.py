@@ -1,7 +1,8 @@
 """Damaged gold queries: what is repaired, rejected, and passed wrongly, by kind of damage.
 
 Every gold query at hand is damaged in the ways that models damage queries, and each damaged draft takes
-the product's way with the plan of its question. A share of the gold queries is held out from development.
+the product's way with the plan of its question. A share of the gold queries is held out from development. A gold
+query that is not let through even undamaged, as the reasoner reads its question otherwise, is counted and left out.
 
     python benchmarks/bench_mutations.py [--seed N] [--per-damage N] [--repeat N] [--failures]
 """
@@ -10,15 +11,12 @@ from __future__ import annotations
 
 import argparse
 import random
-import statistics
 import sys
 import time
 from collections import Counter, defaultdict
 from pathlib import Path
 
 from bmsql import Agent
-from bmsql.sql import format_sql, parse, validate
-from bmsql.sql.duckdb import to_duckdb
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -58,25 +56,13 @@ def report(title: str, found: list[tuple[Mutant, Outcome]], *, by_damage: bool) 
             )
 
 
-def cost(course: Course, golds: list[Gold], repeat: int) -> float:
-    """Median seconds to parse, guard, check, apply the conventions and translate one gold query."""
-    deps, catalog, spent = course.deps, course.deps.backend.catalog(), []
-    for gold in golds * repeat:
-        plan = course.plan(gold.question)
-        started = time.perf_counter()
-        query = validate(gold.sql, catalog)
-        applied = deps.rules.apply_plan(parse(query.sql), deps.model, plan)
-        refined = validate(format_sql(applied.tree), catalog)
-        to_duckdb(refined.sql, catalog)
-        spent.append(time.perf_counter() - started)
-    return statistics.median(spent)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--per-damage", type=int, default=20, help="mutants of each damage on each side")
-    parser.add_argument("--repeat", type=int, default=1, help="times that the cost of each query is measured")
+    parser.add_argument(
+        "--repeat", type=int, default=1, help="no figure here is a time; taken for the sake of the others"
+    )
     parser.add_argument("--failures", action="store_true", help="show what passed wrongly")
     options = parser.parse_args()
     golds = load_gold()
@@ -87,13 +73,15 @@ def main() -> None:
         name = "held out" if side else "development"
         mine = [outcome for gold, outcome in undamaged if gold.held_out == side]
         print(f"undamaged, {name}: {len(mine)} queries, {Counter(outcome.verdict for outcome in mine)}")
+    read = [gold for gold, outcome in undamaged if outcome.verdict == "same"]
+    print(f"{len(golds) - len(read)} questions that the reasoner reads otherwise, or not at all, are left out below")
     if options.failures:
         for gold, outcome in undamaged:
             if outcome.verdict != "same" and not gold.held_out:
                 print(f"  {gold.id} {outcome.verdict}: {gold.question}\n    {outcome.message or outcome.sql}")
 
     started = time.perf_counter()
-    mutants = sample(golds, options.seed, options.per_damage)
+    mutants = sample(read, options.seed, options.per_damage)
     found = [(mutant, course.damaged(mutant.gold, mutant.sql)) for mutant in mutants]
     seconds = time.perf_counter() - started
     for side in (False, True):
@@ -109,8 +97,7 @@ def main() -> None:
                 print(f"\n{mutant.kind}: {mutant.damage}: {outcome.verdict} {mutant.gold.id} {mutant.gold.question}")
                 print(f"  gold    {mutant.gold.sql}\n  mutant  {mutant.sql}")
                 print(f"  product {' '.join(outcome.sql.split())}\n  {outcome.message}")
-    spent = cost(course, golds, options.repeat) * 1000
-    print(f"\n{len(found)} mutants in {seconds:.0f} s; median cost per query {spent:.1f} ms")
+    print(f"\n{len(found)} mutants in {seconds:.0f} s")
 
 
 if __name__ == "__main__":

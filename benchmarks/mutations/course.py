@@ -65,7 +65,7 @@ class Course:
             return Outcome("rejected", sql, plan.problem or "asks back")
         query = self.deps.validate(sql)
         if isinstance(query, ValidatedQuery):
-            query = self.deps.fit(query, plan)
+            query = self.deps.fit(query, plan, gold.question)
         if isinstance(query, Rejected):
             return _rejected(query)
         result = self._run(query.sql)

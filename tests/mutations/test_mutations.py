@@ -29,8 +29,8 @@ def golds() -> list[Gold]:
 
 
 def _readable(course: Course, golds: Sequence[Gold]) -> list[Gold]:
-    plans = ((gold, course.plan(gold.question)) for gold in golds)
-    return [gold for gold, plan in plans if plan.answerable and plan.clarification is None]
+    """The questions that the reasoner reads as their gold queries do: those are let through undamaged."""
+    return [gold for gold in golds if course.undamaged(gold).verdict == "same"]
 
 
 def _by_kind(course: Course, mutants: Sequence[Mutant]) -> dict[str, list[tuple[Mutant, Outcome]]]:
@@ -57,9 +57,9 @@ def _told(outcomes: Sequence[tuple[Mutant, Outcome]], *verdicts: str) -> str:
 
 def test_a_sample_of_damaged_queries(course: Course, golds: list[Gold]) -> None:
     draw = random.Random(SEED)
-    readable = [gold for gold in _readable(course, golds) if not gold.held_out]
+    development = [gold for gold in golds if not gold.held_out]
     by_kind: dict[str, list[Mutant]] = defaultdict(list)
-    for gold in draw.sample(readable, 120):
+    for gold in _readable(course, draw.sample(development, 120)):
         for mutant in mutants_of(gold, SEED):
             by_kind[mutant.kind].append(mutant)
     each = SAMPLE // len(by_kind) + 1
@@ -81,7 +81,7 @@ def test_mutants_are_the_same_for_the_same_seed(golds: list[Gold]) -> None:
 @pytest.mark.all
 def test_all_kinds_of_damage(course: Course, golds: list[Gold]) -> None:
     undamaged = Counter(course.undamaged(gold).verdict for gold in golds)
-    assert undamaged["wrong"] / len(golds) < 0.005, undamaged
+    assert undamaged["wrong"] == 0, undamaged
     assert undamaged["same"] / len(golds) > 1 - UNREAD, undamaged
 
     by_damage: dict[tuple[str, str], list[Mutant]] = defaultdict(list)
@@ -97,7 +97,7 @@ def test_all_kinds_of_damage(course: Course, golds: list[Gold]) -> None:
     assert sum(map(len, found.values())) >= 1000
     for kind, outcomes in found.items():
         if kind in REPAIRED:
-            assert _share(outcomes, "repaired") >= 0.95, _told(outcomes, "repaired")
+            assert _share(outcomes, "repaired") >= 0.98, _told(outcomes, "repaired")
         else:
-            least = 0.99 if kind in {"column", "syntax"} else 0.95
+            least = 1.0 if kind in {"column", "syntax"} else 0.9
             assert _share(outcomes, "repaired", "rejected") >= least, _told(outcomes, "repaired", "rejected")

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from bmsql.agent._check import CheckReport, check_sql
+from bmsql.agent._check import CheckReport, check_sql, with_second_opinion
 from bmsql.agent._events import StreamEvent, events_of
 from bmsql.agent._open import open_parts
 from bmsql.agent._question import checked_question, checked_sql
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from bmsql.reasoners import Reasoner
     from bmsql.reasoners.chat import ChatOptions
     from bmsql.semantic import SemanticModel
+    from bmsql.sql.googlesql import Analyser
 
 log = logging.getLogger("bmsql")
 OnError = Literal["return", "raise"]
@@ -261,10 +262,14 @@ class Agent:
         """The query plan of a question; no query is run."""
         return self._deps.reasoner.plan(checked_question(question))
 
-    def check(self, sql: str, question: str = "", *, conventions: bool = False) -> CheckReport:
+    def check(
+        self, sql: str, question: str = "", *, conventions: bool = False, second_opinion: bool = False
+    ) -> CheckReport:
         """What validation makes of SQL; with the question it answers, also which conventions apply.
 
-        conventions: without a question, what holds for every query (evidence key, limit). Nothing is run.
+        conventions: without a question, what holds for every query (evidence key, limit). second_opinion:
+        ask GoogleSQL's own analyser too, which the extra `bmsql[googlesql]` brings. Nothing is run.
+        Raises InvalidSqlError or QuestionError for what is no text, MissingDependencyError without the extra.
         """
         checked = checked_sql(sql)
         if not isinstance(question, str):
@@ -272,7 +277,19 @@ class Agent:
                 f"A question is a text, not {type(question).__name__}.", remedy="Give a string, or leave it out."
             )
         plan = self.plan(question) if question.strip() else Plan() if conventions else None
-        return check_sql(checked, plan, self._deps)
+        report = check_sql(checked, plan, self._deps, question)
+        if not second_opinion:
+            return report
+        with self._lock:
+            analyser = self._analyser
+        return with_second_opinion(report, analyser)
+
+    @cached_property
+    def _analyser(self) -> Analyser:
+        from bmsql.backends import cache_directory
+        from bmsql.sql.googlesql import Analyser
+
+        return Analyser(self._deps.backend.catalog(), cache_directory())
 
     def as_tool(self, name: str = "ask_bmsql", description: str | None = None) -> StructuredTool:
         """The agent as a LangChain tool: text for the model, `Answer.to_dict()` as the artifact."""

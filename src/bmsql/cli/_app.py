@@ -154,6 +154,9 @@ def check(
         str,
         typer.Option("--question", help="The question it is to answer: shows its conventions too.", show_default=False),
     ] = "",
+    googlesql: Annotated[
+        bool, typer.Option("--googlesql", help="Ask GoogleSQL's own analyser too; needs the extra bmsql[googlesql].")
+    ] = False,
     backend: Backend = None,
     semantic_model: SemanticModelFile = None,
     profile: Profile = None,
@@ -166,7 +169,7 @@ def check(
 
     text = _given(sql, "SQL", "")
     with make_agent(backend=backend, semantic_model=semantic_model, profile=profile, rules=rules) as agent:
-        report = agent.check(text, question)
+        report = agent.check(text, question, second_opinion=googlesql)
     if json:
         _console.write_json(report.model_dump(mode="json"))
     else:

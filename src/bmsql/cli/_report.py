@@ -57,6 +57,8 @@ def show_check(to: Console, report: CheckReport) -> None:
         to.print(Text(f"- {_problem(problem)}"))
     for fix in report.fixes:
         to.print(Text(f"- fixed: {fix.message}"))
+    if report.analysed and report.valid:
+        to.print(Text("- GoogleSQL's analyser accepts it."))
     if report.valid:
         heading(to, "SQL as it would be run")
         show_sql(to, report.sql)

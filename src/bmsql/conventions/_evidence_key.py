@@ -36,7 +36,8 @@ def ensure_key(
         return "none", ""
     position = _position(tree, selects, lacking, key)
     for select, column in zip(lacking, columns, strict=True):
-        if column is not None:
+        # A subquery that was made to give the key may show it through the star of this list already.
+        if column is not None and not has_key(scopes, select, key):
             select.expressions.insert(len(select.expressions) if position is None else position, column)
             select.set("expressions", select.expressions)
     first = columns[0]

@@ -16,16 +16,19 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from bmsql.conventions._book import RuleBook
 from bmsql.conventions._fit_conditions import fit_conditions
 from bmsql.conventions._fit_counts import fit_counts
 from bmsql.conventions._fit_matches import fit_matches
 from bmsql.conventions._fit_order import fit_order
+from bmsql.conventions._fit_sets import fit_sets
 from bmsql.conventions._fit_tables import fit_tables
+from bmsql.conventions._fit_unasked import fit_unasked
 from bmsql.semantic import SemanticModel
 from bmsql.types import Fix, Plan, Problem
 
 _NAMES = (fit_tables, fit_matches, fit_conditions)
-_SHAPE = (fit_counts, fit_order)
+_SHAPE = (fit_sets, fit_counts, fit_order)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +43,12 @@ class Fitted:
     problems: tuple[Problem, ...] = ()
 
 
-def fit_to_plan(tree: exp.Query, plan: Plan, model: SemanticModel) -> Fitted:
+def fit_to_plan(
+    tree: exp.Query, plan: Plan, model: SemanticModel, rules: RuleBook | None = None, question: str = ""
+) -> Fitted:
     """Hold a validated draft against the plan of the question that it is to answer.
+
+    With the rules and the question's text, conditions that neither asks for are left out too.
 
     The input is left as it is. A plan that understood only part of the question, cannot be answered or
     reads no table of the model decides nothing: the draft then comes back as it is. One that cannot
@@ -57,6 +64,8 @@ def fit_to_plan(tree: exp.Query, plan: Plan, model: SemanticModel) -> Fitted:
         if problems:
             return Fitted(tree, (), tuple(problems))
         fixes += made
+    if rules is not None and question and plan.complete:
+        fixes += fit_unasked(copied, plan, model, rules, question)
     return Fitted(copied, tuple(fixes)) if fixes else Fitted(tree)
 
 

@@ -8,8 +8,11 @@
 
 from __future__ import annotations
 
+import re
+
 from sqlglot import exp
 
+from bmsql.conventions._fit_stated import keep_values, missing_places
 from bmsql.conventions._place import comparison
 from bmsql.conventions._schema import Rule
 from bmsql.conventions._scopes import Source
@@ -17,6 +20,7 @@ from bmsql.conventions._threshold import Demand, Work, enforce, sql
 from bmsql.semantic import SemanticModel
 from bmsql.types import Filter, Fix, Plan, Problem
 
+_WORD = re.compile(r"[a-z]{4,}")
 _OPERATORS = {"<", "<=", ">", ">=", "="}
 
 
@@ -27,11 +31,13 @@ def fit_conditions(tree: exp.Query, plan: Plan, model: SemanticModel) -> tuple[l
     for filter_ in plan.filters:
         if not _is_stated(filter_, plan, model):
             continue
+        keep = _kept if len(filter_.values) == 1 else keep_values
         bases = _bases(work, filter_, plan)
         # Where several uses of a table could be the one source that is meant, the draft's author knows which.
         for base in bases if not filter_.source or len(bases) == 1 else ():
-            fixes += _kept(work, filter_, base)
+            fixes += keep(work, filter_, base)
     problems = [_unnamed(filter_, work) for filter_ in plan.filters if _is_dropped(filter_, work, plan)]
+    problems += missing_places(work, plan)
     return (fixes, []) if not problems else ([], problems)
 
 
@@ -41,7 +47,8 @@ def _is_dropped(filter_: Filter, work: Work, plan: Plan) -> bool:
     # A category may be asked after ("an agonist or an antagonist?"), a region said in many ways.
     if (
         entity is None
-        or entity.kind in {"category", "region"}
+        or entity.kind == "region"
+        or (entity.kind == "category" and not _is_named(filter_, plan))
         or filter_.op != "match"
         or filter_.negated
         or not filter_.values
@@ -52,6 +59,11 @@ def _is_dropped(filter_: Filter, work: Work, plan: Plan) -> bool:
     literals = [literal.name.lower() for literal in work.tree.find_all(exp.Literal)]
     if any(text in literal for text in texts for literal in literals):
         return False
+    if entity.kind == "category" and _WORD.findall(" ".join(texts)):
+        # A category may be said in another column: any telling word of it will do.
+        words = {word for text in texts for word in _WORD.findall(text)}
+        if any(word in literal for word in words for literal in literals):
+            return False
     read = {base.table for base in work.scopes.bases()}
     if any(filter_.target in {*work.model.tables[table].about, *work.model.tables[table].covers} for table in read):
         return False
@@ -69,6 +81,14 @@ def _is_dropped(filter_: Filter, work: Work, plan: Plan) -> bool:
             ):
                 return False
     return True
+
+
+def _is_named(filter_: Filter, plan: Plan) -> bool:
+    """Whether a category is named for what rows must have: not by a verb, nor to be asked after."""
+    words = filter_.words.lower()
+    values = [str(value).lower() for value in filter_.values]
+    named = any(words.startswith(value) or set(words.split()) <= set(value.split()) for value in values)
+    return bool(words) and named and plan.intent in {"list", "count", "group", "rank"}
 
 
 def _unnamed(filter_: Filter, work: Work) -> Problem:
@@ -90,7 +110,9 @@ def _unnamed(filter_: Filter, work: Work) -> Problem:
 
 
 def _is_stated(filter_: Filter, plan: Plan, model: SemanticModel) -> bool:
-    if filter_.op not in _OPERATORS or filter_.any_of or filter_.negated or len(filter_.values) != 1:
+    if filter_.op not in _OPERATORS or filter_.any_of or filter_.negated or not filter_.values:
+        return False
+    if len(filter_.values) > 1 and (filter_.op != "=" or not all(_is_number(value) for value in filter_.values)):
         return False
     value = filter_.values[0]
     if isinstance(value, str) or (isinstance(value, bool) and filter_.op != "="):
@@ -98,6 +120,10 @@ def _is_stated(filter_: Filter, plan: Plan, model: SemanticModel) -> bool:
     # Two comparisons of one column are the two ends of a range, or two readings.
     alone = sum(other.target == filter_.target and other.source == filter_.source for other in plan.filters) == 1
     return model.role(filter_.target) is not None and alone
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _bases(work: Work, filter_: Filter, plan: Plan) -> list[Source]:
@@ -109,7 +135,11 @@ def _bases(work: Work, filter_: Filter, plan: Plan) -> list[Source]:
 
 def _kept(work: Work, filter_: Filter, base: Source) -> list[Fix]:
     name = work.model.column(base.table, filter_.target) or ""
-    written = [column for column in _columns_of(work, base, name) if column.find_ancestor(exp.Where, exp.Join)]
+    written = [
+        column
+        for column in _columns_of(work, base, name)
+        if column.find_ancestor(exp.Where, exp.Join) and not _is_null_test(column)
+    ]
     if written and not any(atom.about(base, filter_.target) for atom in work.atoms):
         # It stands in a condition of another form, which may well say it.
         return []
@@ -129,6 +159,10 @@ def _kept(work: Work, filter_: Filter, base: Source) -> list[Fix]:
     words = f" ('{filter_.words}')" if filter_.words else ""
     message = f"{outcome.predicate}{f' instead of {was}' if was else ''}: the question states it{words}."
     return [Fix(code="condition", message=message, before=was, after=outcome.predicate)]
+
+
+def _is_null_test(column: exp.Column) -> bool:
+    return isinstance(column.parent, exp.Is) and isinstance(column.parent.expression, exp.Null)
 
 
 def _columns_of(work: Work, base: Source, name: str) -> list[exp.Column]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from bmsql.conventions._place import column_of
+from bmsql.conventions._roles import roles_of
 from bmsql.conventions._scopes import Scope, Scopes, Source, aggregates, branches
 from bmsql.semantic import SemanticModel
 from bmsql.types import Aggregate, Fix, Plan, Problem
@@ -93,7 +94,7 @@ def _shape(scope: Scope, plan: Plan, asked: Aggregate, scopes: Scopes) -> Proble
 
 def _wrong_group(scope: Scope, plan: Plan, scopes: Scopes) -> Problem | None:
     """A group key that is a stored column, but none that the question groups by."""
-    wanted = {role for item in plan.group_by for role in _roles(item.column, scopes.model)}
+    wanted = {role for item in plan.group_by for role in roles_of(item.column, scopes.model)}
     group = scope.select.args["group"]
     named: set[str] = set()
     for written in group.expressions:
@@ -166,6 +167,8 @@ def _in_clauses(select: exp.Select) -> list[exp.Expr]:
 
 def _counting(node: exp.Expr, scope: Scope, asked: Aggregate, scopes: Scopes) -> exp.Expr | None:
     """What `node` should be where the question counts, or None where it is right or nothing is certain."""
+    if isinstance(node, exp.CountIf):
+        return _counted_if(node, scope, asked, scopes)
     if not isinstance(node, exp.Count):
         return None
     inner = node.this
@@ -196,6 +199,23 @@ def _counting(node: exp.Expr, scope: Scope, asked: Aggregate, scopes: Scopes) ->
     return exp.Count(this=exp.Distinct(expressions=[column_of(scopes, base, column)]), big_int=True)
 
 
+def _counted_if(node: exp.CountIf, scope: Scope, asked: Aggregate, scopes: Scopes) -> exp.Expr | None:
+    """COUNTIF counts rows; where one of what is counted has several, the different ones are counted."""
+    bases = [source for source in scope.sources if source.table]
+    if asked.function != "count_distinct" or asked.column not in scopes.model.entities or not bases:
+        return None
+    base = _base(bases, asked, scopes.model)
+    if base is None or not _multiplies(base, scope, asked.column, scopes.model):
+        return None
+    recipe = scopes.model.entities[asked.column].match[scopes.model.tables[base.table].family]
+    column = scopes.model.column(base.table, recipe.shown)
+    if not column or recipe.how in {"item", "listed"}:
+        return None
+    named = column_of(scopes, base, column)
+    chosen = exp.If(this=node.this.copy(), true=named, false=exp.Null())
+    return exp.Count(this=exp.Distinct(expressions=[chosen]), big_int=True)
+
+
 def _base(bases: list[Source], asked: Aggregate, model: SemanticModel) -> Source | None:
     """The use of a table whose entity is counted: the one of the plan's alias, else the first that has it."""
     match = model.entities[asked.column].match
@@ -210,21 +230,9 @@ def _multiplies(base: Source, scope: Scope, entity: str, model: SemanticModel) -
 
 
 def _is_of(column: exp.Column, entity: str, scope: Scope, scopes: Scopes) -> bool:
-    roles = _roles(entity, scopes.model)
+    roles = roles_of(entity, scopes.model)
     origins = scopes.origins(scope, column)
     return not origins or any(role in roles for _, role, _ in origins)
-
-
-def _roles(name: str, model: SemanticModel) -> set[str]:
-    """The roles that a name of the plan stands for: a role, or an entity's own and those of what it is."""
-    if name not in model.entities:
-        return {name}
-    names = {name, *(other for other, spec in model.entities.items() if spec.same_as == name)}
-    roles: set[str] = set()
-    for each in names:
-        for recipe in model.entities[each].match.values():
-            roles |= {*recipe.roles, *recipe.ids, recipe.shown}
-    return roles
 
 
 # -- what is said -----------------------------------------------------------------------------------

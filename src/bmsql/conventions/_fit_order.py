@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from sqlglot import exp
+import re
+
+from sqlglot import exp, parse_one
 
 from bmsql.conventions._default_limit import is_list, limit_of
 from bmsql.conventions._place import column_of
-from bmsql.conventions._scopes import Scope, Scopes
+from bmsql.conventions._scopes import Scope, Scopes, Source
 from bmsql.semantic import SemanticModel
 from bmsql.types import Fix, Order, Plan, Problem
+
+_ROLE = re.compile(r"\{([\w.]+)\}")
 
 
 def fit_order(tree: exp.Query, plan: Plan, model: SemanticModel) -> tuple[list[Fix], list[Problem]]:
@@ -17,7 +21,9 @@ def fit_order(tree: exp.Query, plan: Plan, model: SemanticModel) -> tuple[list[F
         return [], []
     fixes: list[Fix] = []
     if plan.limit is not None and plan.order and isinstance(tree, exp.Select):
-        fixes += _order(tree, plan.order[0], plan, model)
+        fixes, problems = _order(tree, plan.order[0], plan, model)
+        if problems:
+            return [], problems
     return [*fixes, *_limit(tree, plan, model)], []
 
 
@@ -40,7 +46,7 @@ def _limit(tree: exp.Query, plan: Plan, model: SemanticModel) -> list[Fix]:
     return [Fix(code="limit", message=f"LIMIT {rows}: {why}.", before=before, after=f"LIMIT {rows}")]
 
 
-def _order(tree: exp.Select, wanted: Order, plan: Plan, model: SemanticModel) -> list[Fix]:
+def _order(tree: exp.Select, wanted: Order, plan: Plan, model: SemanticModel) -> tuple[list[Fix], list[Problem]]:
     """The direction of the first sort key; the whole order where there is none."""
     scopes = Scopes(tree, model)
     scope = next(scope for scope in scopes.all if scope.select is tree)
@@ -48,21 +54,34 @@ def _order(tree: exp.Select, wanted: Order, plan: Plan, model: SemanticModel) ->
     if order is None:
         key = _key(scopes, scope, wanted, plan)
         if key is None:
-            return []
+            # A subquery, or a window, may have chosen the first ones.
+            chosen = tree.find(exp.Ordered, exp.Window, exp.Min, exp.Max) is not None
+            return [], [] if chosen else [_unordered(wanted, plan, model)]
         # NULL is no smallest value.
         made = exp.Ordered(this=key, desc=wanted.descending, nulls_first=False)
         tree.set("order", exp.Order(expressions=[made]))
         text = tree.args["order"].sql("bigquery").strip()
-        return [Fix(code="order", message=f"{text}: the question asks for the first by it.", after=text)]
+        return [Fix(code="order", message=f"{text}: the question asks for the first by it.", after=text)], []
     first = order.expressions[0]
     if not _same(scopes, scope, first.this, wanted, plan) or bool(first.args.get("desc")) == wanted.descending:
-        return []
+        return [], []
     before = order.sql("bigquery").strip()
     first.set("desc", wanted.descending)
     first.set("nulls_first", False)
     after = order.sql("bigquery").strip()
     which = "largest" if wanted.descending else "smallest"
-    return [Fix(code="order", message=f"{after}: the question asks for the {which}.", before=before, after=after)]
+    return [Fix(code="order", message=f"{after}: the question asks for the {which}.", before=before, after=after)], []
+
+
+def _unordered(wanted: Order, plan: Plan, model: SemanticModel) -> Problem:
+    role = model.role(wanted.column)
+    what = "what is counted" if plan.aggregate is not None else role.meaning.partition(";")[0] if role else "it"
+    end = "largest" if wanted.descending else "smallest"
+    return Problem(
+        code="missing-order",
+        message=f"The question asks for the {plan.limit} with the {end} value, but the query has no ORDER BY.",
+        suggestion=f"Add ORDER BY over {what}{' DESC' if wanted.descending else ''}.",
+    )
 
 
 def _key(scopes: Scopes, scope: Scope, wanted: Order, plan: Plan) -> exp.Expr | None:
@@ -73,7 +92,21 @@ def _key(scopes: Scopes, scope: Scope, wanted: Order, plan: Plan) -> exp.Expr | 
         column = scopes.model.column(source.table, wanted.column) if source.table else None
         if column:
             return column_of(scopes, source, column)
+        if source.table and (computed := _computed(scopes, source, wanted.column)) is not None:
+            return computed
     return None
+
+
+def _computed(scopes: Scopes, source: Source, role: str) -> exp.Expr | None:
+    """A derived role, such as the size of an effect, over the columns of a source."""
+    derived = scopes.model.family_of(source.table).derived.get(role)
+    if derived is None:
+        return None
+    columns = {name: scopes.model.column(source.table, name) for name in _ROLE.findall(derived.sql)}
+    if not all(columns.values()):
+        return None
+    text = _ROLE.sub(lambda found: column_of(scopes, source, columns[found[1]] or "").sql("bigquery"), derived.sql)
+    return parse_one(text, read="bigquery")
 
 
 def tree_items(scope: Scope) -> list[exp.Expr]:

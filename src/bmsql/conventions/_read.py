@@ -141,7 +141,7 @@ def _comparison(node: exp.Expr) -> Reading | None:
             return _reading(side, _kept(kind, value) if value is not None else None)
         logged = _logged(side)
         if logged:
-            return _log_comparison(logged[0], logged[1], kind, constant(other))
+            return _log_comparison(logged, kind, constant(other))
     return None
 
 
@@ -157,25 +157,46 @@ def _kept(kind: type[exp.Expr], value: Scalar) -> Kept | None:
     return Kept(low=float(value), low_in=kind is exp.GTE)
 
 
-def _logged(node: exp.Expr) -> tuple[exp.Column, bool] | None:
-    """The column of `LOG10(column)` or `-LOG10(column)`, and whether it is the negative."""
+@dataclass(frozen=True, slots=True)
+class _Logged:
+    column: exp.Column
+    negative: bool
+    base: float
+
+
+def _logged(node: exp.Expr) -> _Logged | None:
+    """The column of `LOG10(column)`, `-LOG10(column)` or `LN(column)`; under SAFE. too."""
     node, negative = bare(node), False
     if isinstance(node, exp.Neg):
         node, negative = bare(node.this), True
     elif isinstance(node, exp.Mul) and (-1.0 in (constant(node.this), constant(node.expression))):
         factor_first = constant(node.this) == -1.0
         node, negative = bare(node.expression if factor_first else node.this), True
+    if isinstance(node, exp.SafeFunc):
+        node = node.this
+    argument, base = _logarithm(node)
+    subject = _subject(argument) if argument is not None else None
+    return _Logged(subject[0], negative, base) if subject else None
+
+
+def _logarithm(node: exp.Expr) -> tuple[exp.Expr | None, float]:
+    """The argument and the base of a logarithm to base 10 or e."""
     if isinstance(node, exp.Log) and node.expression is not None and constant(node.this) == 10:
-        subject = _subject(node.expression)
-        return (subject[0], negative) if subject else None
-    return None
+        return node.expression, 10.0
+    if isinstance(node, exp.Ln) or (isinstance(node, exp.Log) and node.expression is None):
+        return node.this, math.e
+    return None, 10.0
 
 
-def _log_comparison(column: exp.Column, negative: bool, kind: type[exp.Expr], value: Scalar | None) -> Reading | None:
+def _log_comparison(logged: _Logged, kind: type[exp.Expr], value: Scalar | None) -> Reading | None:
     if not isinstance(value, int | float) or isinstance(value, bool) or kind in {exp.EQ, exp.NEQ}:
         return None
-    kept = _kept(_FLIPPED[kind] if negative else kind, 10.0 ** (-value if negative else value))
-    return Reading(column, replace(kept, form="log"), column) if kept else None
+    try:
+        bound = logged.base ** (-value if logged.negative else value)
+    except OverflowError:
+        return None
+    kept = _kept(_FLIPPED[kind] if logged.negative else kind, bound)
+    return Reading(logged.column, replace(kept, form="log"), logged.column) if kept else None
 
 
 def _between(node: exp.Between) -> Reading | None:

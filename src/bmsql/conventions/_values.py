@@ -156,12 +156,19 @@ def _standing_of_points(found: Kept, wanted: Kept, rule: Rule) -> Standing:
     if found.disjoint(wanted):
         return "wrong"
     if found.within(wanted):
-        narrower_is_wrong = rule.corrects_stricter and wanted.is_range and found.points is None
+        narrower_is_wrong = rule.corrects_stricter and wanted.is_range
         return "wrong" if narrower_is_wrong else "same"
     if wanted.points is not None:
         # Keeps the wanted points and others: a weaker form of it, unless it merely excludes others.
         return "other" if found.excluded is not None else "wrong"
     return "other"
+
+
+def _cuts_the_best(found: Kept, upper: bool, rule: Rule) -> bool:
+    """Whether a range ends on the far side too: `p BETWEEN 5e-8 AND 1e-5` leaves out the smallest."""
+    if upper:
+        return found.low is not None and (found.low > 0 or not found.low_in)
+    return found.high is not None and not (rule.unit == "probability" and found.high >= 1)
 
 
 def _standing_of_ranges(found: Kept, wanted: Kept, rule: Rule) -> Standing:
@@ -172,7 +179,7 @@ def _standing_of_ranges(found: Kept, wanted: Kept, rule: Rule) -> Standing:
     upper = wanted.high is not None
     bound, inclusive = (found.high, found.high_in) if upper else (found.low, found.low_in)
     target, target_inclusive = (wanted.high, wanted.high_in) if upper else (wanted.low, wanted.low_in)
-    if found.disjoint(wanted):
+    if found.disjoint(wanted) or (rule.corrects_stricter and _cuts_the_best(found, upper, rule)):
         return "wrong"
     if bound == target:
         return "same" if inclusive == target_inclusive or found.form == "between" else "near"

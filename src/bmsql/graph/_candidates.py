@@ -38,7 +38,7 @@ def elect(drafts: Sequence[Draft], plan: Plan, deps: Dependencies, cancel: threa
     groups: dict[object, tuple[Draft, QueryResult, int]] = {}
     ran: list[QueryResult] = []
     for draft in drafts:
-        checked = deps.checked(draft.sql, None if draft.author == "plan" else plan)
+        checked = deps.checked(draft.sql, None if draft.author == "plan" else plan, question=question)
         result = None if isinstance(checked, Rejected) else deps.run(checked.sql, cancel)
         if not isinstance(result, QueryResult):
             continue

@@ -64,12 +64,12 @@ class Dependencies:
         """The verdict on a text; the same text is not checked twice."""
         return self._validator(sql)
 
-    def fit(self, query: ValidatedQuery, plan: Plan) -> ValidatedQuery | Rejected:
+    def fit(self, query: ValidatedQuery, plan: Plan, question: str = "") -> ValidatedQuery | Rejected:
         """Hold a validated draft against the plan: tables, counting, order and limit.
 
         Repairs are validated again and join the fixes of the query; what cannot be repaired rejects it.
         """
-        fitted = fit_to_plan(parse(query.sql), plan, self.model)
+        fitted = fit_to_plan(parse(query.sql), plan, self.model, self.rules, question)
         if fitted.problems:
             return Rejected(sql=query.sql, problems=fitted.problems, fixes=query.fixes)
         if not fitted.fixes:
@@ -80,10 +80,10 @@ class Dependencies:
             case Rejected() as rejected:
                 return rejected.model_copy(update={"fixes": (*query.fixes, *fitted.fixes)})
 
-    def checked(self, sql: str, plan: Plan | None) -> ValidatedQuery | Rejected:
+    def checked(self, sql: str, plan: Plan | None, *, question: str = "") -> ValidatedQuery | Rejected:
         """The verdict on a text, held against a plan too where one is given."""
         verdict = self.validate(sql)
-        return verdict if plan is None or isinstance(verdict, Rejected) else self.fit(verdict, plan)
+        return verdict if plan is None or isinstance(verdict, Rejected) else self.fit(verdict, plan, question)
 
     def run(self, sql: str, cancel: threading.Event | None = None) -> QueryResult | Rejected | ExecutionFailed:
         """Validate and run a text within the limits.

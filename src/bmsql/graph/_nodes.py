@@ -71,7 +71,7 @@ def generate(state: GraphState, run: Run) -> Work:
             draft = yield Think("repair", (question, made, attempts))
         elif run.deps.budgets.candidates > 1 and hasattr(run.deps.reasoner, "drafts"):
             drafts = yield Think("drafts", (question, made, run.deps.budgets.candidates))
-            election = yield Wait(partial(elect, drafts, made, run.deps, run.cancel))
+            election = yield Wait(partial(elect, drafts, made, question, run.deps, run.cancel))
             draft, detail = yield from _elected(question, made, election)
             used = {"usage": _used(state, *election.ran)}
         else:
@@ -105,7 +105,7 @@ def validate(state: GraphState, run: Run) -> Work:
     # What was compiled from the plan, or already held against it, says what the plan says.
     to_fit = state["stage"] == "general" and state["draft"].get("author") != "plan"
     made = Plan.model_validate(state["plan"]) if to_fit else None
-    verdict = yield Wait(partial(run.deps.checked, state["sql"], made))
+    verdict = yield Wait(partial(run.deps.checked, state["sql"], made, question=state["question"]))
     match verdict:
         case ValidatedQuery() as query:
             detail: Data = {"stage": state["stage"]}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from bmsql.sql._fixes import find_word
+from bmsql.sql._fixes import find_word, text, upper
+from bmsql.sql._foreign import foreign_clauses, foreign_operators
 from bmsql.sql._parts import INTERVAL_PARTS
 from bmsql.sql._source import Source, problem_at
 from bmsql.sql._types import TYPES
@@ -12,32 +13,7 @@ from bmsql.types import Problem
 
 _RANK = {"SELECT": 0, "FROM": 1, "WHERE": 2, "GROUP": 3, "HAVING": 4, "QUALIFY": 5, "ORDER": 7, "LIMIT": 8, "OFFSET": 9}
 _ORDER = "SELECT, FROM, WHERE, GROUP BY, HAVING, QUALIFY, ORDER BY, LIMIT, OFFSET"
-_OPERATORS = {
-    "%": ("BigQuery has no % operator.", "Use MOD(a, b)."),
-    "~": ("BigQuery has no ~ operator for patterns.", "Use REGEXP_CONTAINS(text, pattern)."),
-    "~*": ("BigQuery has no ~* operator.", "Use REGEXP_CONTAINS(text, '(?i)pattern')."),
-    "!~": ("BigQuery has no !~ operator.", "Use NOT REGEXP_CONTAINS(text, pattern)."),
-    "!~*": ("BigQuery has no !~* operator.", "Use NOT REGEXP_CONTAINS(text, '(?i)pattern')."),
-    "~~": ("BigQuery has no ~~ operator.", "Use LIKE."),
-    "~~*": ("BigQuery has no ~~* operator.", "Use LOWER(text) LIKE LOWER(pattern)."),
-    "!~~": ("BigQuery has no !~~ operator.", "Use NOT LIKE."),
-    "!~~*": ("BigQuery has no !~~* operator.", "Use LOWER(text) NOT LIKE LOWER(pattern)."),
-    "<=>": ("BigQuery has no <=> operator.", "Use IS NOT DISTINCT FROM."),
-    "&&": ("BigQuery has no && operator.", "Use AND."),
-    "->>": ("BigQuery has no ->> operator.", "Use JSON_VALUE(x, '$.name')."),
-    "->": ("BigQuery has no -> operator.", "Use JSON_QUERY(x, '$.name')."),
-    "::": ("BigQuery has no :: operator.", "Use CAST(x AS type)."),
-}
-_WORDS = {
-    "ILIKE": ("BigQuery has no ILIKE.", "Use LOWER(text) LIKE LOWER(pattern)."),
-    "RLIKE": ("BigQuery has no RLIKE.", "Use REGEXP_CONTAINS(text, pattern)."),
-    "REGEXP": ("BigQuery has no REGEXP operator.", "Use REGEXP_CONTAINS(text, pattern)."),
-    "GLOB": ("BigQuery has no GLOB.", "Use LIKE or REGEXP_CONTAINS."),
-    "NOTNULL": ("BigQuery has no NOTNULL.", "Use IS NOT NULL."),
-    "ISNULL": ("BigQuery has no ISNULL.", "Use IS NULL."),
-}
 _AFTER_LIST = frozenset(("WHERE", "GROUP", "HAVING", "QUALIFY", "ORDER", "LIMIT", "UNION", "INTERSECT"))
-_BEHIND_VALUE = ("word", "quoted", "string", "number")
 
 
 def clause_order(source: Source) -> Iterator[Problem]:
@@ -104,65 +80,6 @@ def _is_clause(source: Source, index: int) -> bool:
     return True
 
 
-def foreign_operators(source: Source) -> Iterator[Problem]:
-    """`a % b`, `a ~ 'x'`, `a RLIKE 'x'`."""
-    tokens = source.tokens
-    for index, token in enumerate(tokens):
-        if token.kind == "op" and token.text in _OPERATORS:
-            if token.text == "~" and not (
-                index and (tokens[index - 1].kind in _BEHIND_VALUE or tokens[index - 1].text == ")")
-            ):
-                continue
-            message, hint = _OPERATORS[token.text]
-            yield problem_at(source.text, "foreign-operator", message, token.start, token.end, hint)
-        elif (
-            token.upper in _WORDS
-            and index
-            and (tokens[index - 1].kind in _BEHIND_VALUE or tokens[index - 1].text in (")", "]"))
-        ):
-            if tokens[index - 1].upper in ("SELECT", "BY", "AS", "WHERE", "AND", "OR", "ON", "DISTINCT") or _next(
-                source, index
-            ) in ("(", ".", ","):
-                continue
-            message, hint = _WORDS[token.upper]
-            yield problem_at(source.text, "foreign-operator", message, token.start, token.end, hint)
-        elif token.text == "/" and _next(source, index) == "/":
-            yield problem_at(
-                source.text,
-                "foreign-operator",
-                "BigQuery has no // operator.",
-                token.start,
-                token.end + 1,
-                "Use DIV(a, b).",
-            )
-
-
-def _next(source: Source, index: int) -> str:
-    return source.tokens[index + 1].text if index + 1 < len(source.tokens) else ""
-
-
-def foreign_clauses(source: Source) -> Iterator[Problem]:
-    """`INTERSECT ALL`, `CROSS APPLY`, `WITHIN GROUP`, `SIMILAR TO`, `LIKE ... ESCAPE`."""
-    tokens = source.tokens
-    for index, token in enumerate(tokens):
-        following = tokens[index + 1].upper if index + 1 < len(tokens) else ""
-        found = ("", "")
-        if token.upper in ("INTERSECT", "EXCEPT") and following == "ALL":
-            found = (f"BigQuery has no {token.upper} ALL.", f"Use {token.upper} DISTINCT.")
-        elif token.upper in ("CROSS", "OUTER") and following == "APPLY":
-            found = (f"BigQuery has no {token.upper} APPLY.", "Use CROSS JOIN UNNEST(...) or a subquery.")
-        elif token.upper == "WITHIN" and following == "GROUP":
-            found = ("BigQuery has no WITHIN GROUP.", "Write STRING_AGG(x, ',' ORDER BY x).")
-        elif token.upper == "SIMILAR" and following == "TO":
-            found = ("BigQuery has no SIMILAR TO.", "Use REGEXP_CONTAINS(text, pattern).")
-        elif token.upper == "ESCAPE" and index and tokens[index - 1].kind == "string":
-            found = ("BigQuery's LIKE has no ESCAPE.", "Escape with a backslash: LIKE 'a\\\\_b'.")
-        elif token.upper == "FILTER" and _next(source, index) == "(" and index and tokens[index - 1].text == ")":
-            found = ("BigQuery has no FILTER clause.", "Use COUNTIF(condition), or an IF inside the aggregate.")
-        if found[0]:
-            yield problem_at(source.text, "foreign-clause", found[0], token.start, token.end, found[1])
-
-
 def interval_part(source: Source) -> Iterator[Problem]:
     """`INTERVAL '1 foo'`, `INTERVAL 7`: a part is missing."""
     tokens = source.tokens
@@ -189,7 +106,7 @@ def mixed_set_operations(source: Source) -> Iterator[Problem]:
         elif token.text == ")":
             last = stack.pop() if stack else None
         elif token.upper in ("UNION", "INTERSECT", "EXCEPT") and index and tokens[index - 1].text not in ("*", "."):
-            found = (token.upper, _upper(source, index + 1))
+            found = (token.upper, upper(source, index + 1))
             if last is not None and found != last:
                 message = "Different set operations stand side by side."
                 yield problem_at(
@@ -230,15 +147,11 @@ def stray_commas(source: Source) -> Iterator[Problem]:
 
 def _is_empty_list(source: Source, index: int) -> bool:
     """Whether nothing stands between SELECT, before `index`, and the next clause or the end."""
-    if _upper(source, index) in ("ALL", "DISTINCT"):
+    if upper(source, index) in ("ALL", "DISTINCT"):
         index += 1
     if index >= len(source.tokens):
         return True
     return source.tokens[index].text in (")", ";") or source.tokens[index].upper in ("FROM", *_AFTER_LIST)
-
-
-def _upper(source: Source, index: int) -> str:
-    return source.tokens[index].upper if index < len(source.tokens) else ""
 
 
 def casts_and_parts(source: Source) -> Iterator[Problem]:
@@ -281,6 +194,23 @@ def casts_and_parts(source: Source) -> Iterator[Problem]:
             )
 
 
+def order_directions(source: Source) -> Iterator[Problem]:
+    """`ORDER BY a ASC DESC`, which the parser reads as DESC."""
+    for index, token in enumerate(source.tokens):
+        if token.upper in ("ASC", "DESC") and upper(source, index + 1) in ("ASC", "DESC"):
+            message = f"{token.upper} and {upper(source, index + 1)} stand side by side."
+            yield problem_at(source.text, "syntax", message, token.start, token.end, "Keep one of them.")
+
+
+def using_list(source: Source) -> Iterator[Problem]:
+    """`JOIN b USING snp`, which the parser reads as USING (snp)."""
+    for index, token in enumerate(source.tokens):
+        if token.upper == "USING" and token.kind == "word" and text(source, index + 1) not in ("(", ""):
+            message = "The columns of USING stand in parentheses."
+            hint = f"Write USING ({text(source, index + 1)})."
+            yield problem_at(source.text, "syntax", message, token.start, source.tokens[index + 1].end, hint)
+
+
 CHECKS: tuple[Callable[[Source], Iterator[Problem]], ...] = (
     clause_order,
     foreign_operators,
@@ -289,6 +219,8 @@ CHECKS: tuple[Callable[[Source], Iterator[Problem]], ...] = (
     mixed_set_operations,
     stray_commas,
     casts_and_parts,
+    order_directions,
+    using_list,
 )
 
 

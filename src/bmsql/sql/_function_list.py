@@ -376,6 +376,14 @@ NEEDS_ORDER = frozenset(
     )
 )
 
+# Window functions that look at all rows of the partition: an order means nothing to them.
+NO_ORDER = frozenset(("PERCENTILE_CONT", "PERCENTILE_DISC"))
+
+# Window functions that number or compare rows: a frame means nothing to them.
+NO_FRAME = NO_ORDER | frozenset(
+    ("CUME_DIST", "DENSE_RANK", "NTILE", "PERCENT_RANK", "RANK", "ROW_NUMBER", "LAG", "LEAD")
+)
+
 # Arguments (by index) that must be written out: a literal or a parameter.
 CONSTANT_ARGUMENTS = {
     "APPROX_QUANTILES": 1, "APPROX_TOP_COUNT": 1, "APPROX_TOP_SUM": 2, "LAG": 1, "LEAD": 1, "NTH_VALUE": 1, "NTILE":

@@ -56,6 +56,8 @@ _WHY = {
     "Values": "VALUES is not supported: use UNNEST([...]) or SELECT ... UNION ALL.",
     "Slice": "BigQuery has no slices: use ARRAY_SLICE or SUBSTR.",
 }
+# Calls with a syntax of their own, which the prefix SAFE. cannot change.
+_NO_SAFE = frozenset(("ARRAY", "CAST", "EXTRACT", "SAFE_CAST", "STRUCT", "UNNEST"))
 _PAREN_WORDS = frozenset("""
     ALL AND ANY AS ASC BETWEEN BY CASE COLLATE CROSS CUBE DESC DISTINCT ELSE EXCEPT EXISTS FROM FULL GROUPING HAVING
     IN INNER INTERSECT IS JOIN LIKE LIMIT NOT OFFSET ON OR ORDER OUTER OVER PERCENT PIVOT QUALIFY REPLACE ROLLUP
@@ -198,6 +200,8 @@ def _call_offence(tokens: list[Token], index: int) -> tuple[str, Token, Token] |
     while begin >= 2 and tokens[begin - 1].text == "." and tokens[begin - 2].kind in ("word", "quoted"):
         begin -= 2
     name = "".join(token.text.strip("`") for token in tokens[begin:index]).upper()
+    if name.startswith("SAFE.") and name.removeprefix("SAFE.") in _NO_SAFE:
+        return name, tokens[begin], last
     name = name.removeprefix("SAFE.")
     if begin == index - 1 and last.kind == "word":
         before = tokens[begin - 1] if begin else None
@@ -205,6 +209,8 @@ def _call_offence(tokens: list[Token], index: int) -> tuple[str, Token, Token] |
             return None
         if before is not None and before.upper == "WINDOW":
             return None
+        if name == "NULLS" and before is not None and before.upper in ("INCLUDE", "EXCLUDE"):
+            return None  # UNPIVOT INCLUDE NULLS (...)
     if _functions.known(name):
         return None
     if _is_column_list(tokens, begin):
@@ -239,8 +245,8 @@ def tree_problems(
         name = type(node).__name__
         if name not in _NODES and not (policy.parameters and name in ("Parameter", "Placeholder")):
             start, end = span(node, source)
-            why = _WHY.get(name, "This construct is not allowed in a read-only query.")
-            yield problem_at(source.text, "forbidden-construct", f"{why} ({name})", start, end, ONE_SELECT)
+            why = _WHY.get(name, f"{name} is not allowed in a read-only query.")
+            yield problem_at(source.text, "forbidden-construct", why, start, end, ONE_SELECT)
             return
         inner = node.this if isinstance(node, (exp.CTE, exp.Exists, exp.Subquery)) else None
         allowed = (*_ROOTS, exp.Table) if isinstance(node, exp.Subquery) else _ROOTS

@@ -27,6 +27,17 @@ _MAX_TRIES = 10_000
 _NEEDS_CLAUSE = {"FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "QUALIFY", "JOIN", "ON", "SELECT"}
 
 
+class _CommentedParser(_BigQueryParser):  # type: ignore[misc]  # the base class is looked up, for any sqlglot release
+    """Keeps the comment behind a table's name in one pair of backticks, which the usual parser takes apart."""
+
+    def _parse_table_parts(self, *args: Any, **options: Any) -> Any:
+        table = super()._parse_table_parts(*args, **options)
+        comments = self._prev.comments if self._prev is not None else None
+        if isinstance(table, exp.Table) and comments and not any(part.comments for part in table.walk()):
+            table.add_comments(list(comments))
+        return table
+
+
 class _FaithfulParser(_BigQueryParser):  # type: ignore[misc]  # the base class is looked up, for any sqlglot release
     """Keeps each call under the name and with the arguments that were written.
 
@@ -54,7 +65,7 @@ def parse(sql: str) -> exp.Query:
         SqlSyntaxError: the text is not one query that parses; with line and column from 1.
         ForbiddenSqlError: it is another statement than a SELECT.
     """
-    return _parse_with(_BigQueryParser, sql, None)
+    return _parse_with(_CommentedParser, sql, None)
 
 
 def parse_source(source: Source) -> exp.Query:

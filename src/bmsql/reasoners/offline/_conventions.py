@@ -210,6 +210,10 @@ def _ranked(
     if not candidates:
         return uses
     general = max(candidates, key=lambda rule: len(rule.words))
+    beside = {other for names in general.companions.values() for other in names}
+    if any(use.mode == "implied" and _kind(use, rules) == "threshold" and use.rule not in beside for use in uses):
+        # "Top SNPs with a significant GWAS p-value": which significance is meant has been said.
+        return uses
     words = question.chunked.english("best")[0].text if question.has("best") else ""
     return [*uses, ConventionUse(rule=general.name, mode="implied", words=words)]
 

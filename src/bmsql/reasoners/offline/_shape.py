@@ -253,8 +253,12 @@ class _ShapeReader:
 
     def _counted(self, other_than: str) -> tuple[str, bool]:
         """The entity that is counted, or that rows themselves are."""
+        compared = {id(one.attribute) for one in self.question.numbers.comparisons if one.attribute}
         for cue in self.question.chunked.english("count", "most", "fewest", "best"):
             for chunk in self.question.chunked.chunks:
+                # "How many nominally significant (p < 0.05) SNPs": the p-values are not what is counted.
+                if id(chunk) in compared or self.question.is_compared(chunk):
+                    continue
                 if not 0 <= chunk.first - cue.last <= _COUNT_REACH:
                     continue
                 entity = entity_of(chunk, self.family, self.model)

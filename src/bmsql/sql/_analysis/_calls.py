@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from bmsql.sql import _functions
+from bmsql.sql._analysis._literals import check_literal
 from bmsql.sql._analysis._operators import is_literal
-from bmsql.sql._function_list import CONSTANT_ARGUMENTS, NEEDS_ORDER
+from bmsql.sql._function_list import CONSTANT_ARGUMENTS
 from bmsql.sql._parts import PARTS, part_mismatch, part_problem
 from bmsql.sql._regex import pattern_problem
 from bmsql.sql._types import ARRAY, PART, STRUCT, UNKNOWN, Type
@@ -16,7 +17,17 @@ from bmsql.sql._types import ARRAY, PART, STRUCT, UNKNOWN, Type
 if TYPE_CHECKING:
     from bmsql.sql._analysis._typer import Env, Typer
 
-_WRAPPERS = (exp.Distinct, exp.Order, exp.Limit, exp.IgnoreNulls, exp.RespectNulls, exp.HavingMax)
+# What stands around the argument of an aggregate.
+WRAPPERS = (exp.Distinct, exp.Order, exp.Limit, exp.IgnoreNulls, exp.RespectNulls, exp.HavingMax)
+# Words that look like calls where a value is wanted.
+_NO_VALUES = {
+    "UNNEST": (
+        "unnest-as-value",
+        "UNNEST stands in FROM, or behind IN; it is no value.",
+        "Write FROM t, UNNEST(array) AS x and select x.",
+    ),
+    "SOME": ("quantified-comparison", "A comparison with SOME is not supported.", "Use IN."),
+}
 _REGEX = ("REGEXP_CONTAINS", "REGEXP_EXTRACT", "REGEXP_SUBSTR", "REGEXP_EXTRACT_ALL", "REGEXP_INSTR", "REGEXP_REPLACE")
 
 
@@ -33,7 +44,7 @@ def call_type(typer: Typer, node: exp.Expr, env: Env, prefix: str = "") -> Type:
         return typer.type_of(node.expressions[0], env) if node.expressions else UNKNOWN
     function = _functions.functions().get(name)
     if function is None:
-        return _not_a_call(typer, node, env)
+        return _not_a_call(typer, node, name, env)
     if function.kind == "window" and env.inside != "over":
         typer.context.problem_at(
             node,
@@ -50,8 +61,10 @@ def call_type(typer: Typer, node: exp.Expr, env: Env, prefix: str = "") -> Type:
     return _check_arguments(typer, node, function, inner)
 
 
-def _not_a_call(typer: Typer, node: exp.Expr, env: Env) -> Type:
+def _not_a_call(typer: Typer, node: exp.Expr, name: str, env: Env) -> Type:
     # Unknown functions are the guard's business; its arguments are checked all the same.
+    if name in _NO_VALUES:
+        typer.context.problem_at(node, *_NO_VALUES[name])
     for child in node.iter_expressions():
         if not isinstance(child, exp.Identifier):
             typer.type_of(child, env)
@@ -128,6 +141,13 @@ def _wrong_values(typer: Typer, node: exp.Expr, name: str, arguments: list[exp.E
         hint = "Use ARRAY_CONCAT_AGG, or UNNEST it first."
         context.problem_at(node, "argument-type", "ARRAY_AGG does not take an ARRAY.", hint)
         return True
+    if name == "CONCAT" and (refused := _not_joined(kinds)):
+        message, hint = (
+            f"CONCAT does not take {refused} here.",
+            "Use TO_JSON_STRING(x) or ARRAY_TO_STRING(array, ', ').",
+        )
+        context.problem_at(node, "argument-type", message, hint)
+        return True
     if name.endswith(("_ADD", "_SUB", "_DIFF", "_TRUNC")):
         part = next((unit for argument in arguments[1:] if (unit := _unit(argument))), "")
         mismatch = part_mismatch(name, part, kinds[0]) if part else ""
@@ -135,6 +155,13 @@ def _wrong_values(typer: Typer, node: exp.Expr, name: str, arguments: list[exp.E
             context.problem_at(node, "date-part", mismatch, "Use another part, or CAST to DATE, DATETIME or TIMESTAMP.")
             return True
     return False
+
+
+def _not_joined(kinds: list[Type]) -> str:
+    """The kind of value that CONCAT does not turn into a text; BYTES only go with BYTES."""
+    names = {kind.kind for kind in kinds}
+    mixed = {"BYTES"} if names - {"BYTES", "?", "NULL"} else set()
+    return next(iter(sorted(names & ({ARRAY, STRUCT, "JSON"} | mixed))), "")
 
 
 def _match(
@@ -155,8 +182,13 @@ def _match(
     if matches:
         if any(kind.unknown for kind in kinds) and len({result for _, result in matches}) > 1:
             return UNKNOWN
-        exact = [result for signature, result in matches if kinds and signature.parameters[0].type == kinds[0]]
-        return (exact or [result for _, result in matches])[0]
+        exact = [match for match in matches if kinds and match[0].parameters[0].type == kinds[0]]
+        best = exact or matches
+        for index, argument in enumerate(arguments):
+            expected = {_expected(signature.parameter(index).type, result) for signature, result in best}
+            if len(expected) == 1:
+                check_literal(typer, argument, expected.pop())
+        return best[0][1]
     shown = ", ".join(str(kind) if not kind.unknown else "?" for kind in kinds)
     hint = f"Use {function.usage()}."
     if function.name in ("SUM", "AVG") and kinds[0].kind == "BOOL":
@@ -167,6 +199,11 @@ def _match(
         hint += " Convert a number with CAST(x AS STRING)."
     typer.context.problem_at(node, "argument-type", f"{function.name} does not take ({shown}).", hint)
     return UNKNOWN
+
+
+def _expected(parameter: Type, result: Type) -> Type:
+    """What an argument becomes: a type variable is what the call gives."""
+    return result if len(parameter.kind) == 1 else parameter
 
 
 def _argument_types(
@@ -214,7 +251,8 @@ def _unwrap(typer: Typer, node: exp.Expr, env: Env) -> tuple[list[exp.Expr], boo
     orders: list[exp.Expr] = []
     for argument in node.expressions:
         inner = argument
-        while isinstance(inner, _WRAPPERS):
+        while isinstance(inner, WRAPPERS):
+            _check_limit(typer, inner)
             if isinstance(inner, exp.Order):
                 orders += [ordered.this for ordered in inner.expressions]
             elif isinstance(inner, exp.HavingMax):
@@ -231,66 +269,18 @@ def _unwrap(typer: Typer, node: exp.Expr, env: Env) -> tuple[list[exp.Expr], boo
     return arguments, distinct, orders
 
 
+def _check_limit(typer: Typer, node: exp.Expr) -> None:
+    """LIMIT in an aggregate takes a written number."""
+    if isinstance(node, exp.Limit) and node.expression.find(exp.Column) is not None:
+        typer.context.problem_at(node, "limit", "LIMIT takes a whole number.", "Write LIMIT 3.")
+
+
 def _check_distinct_order(typer: Typer, node: exp.Expr, arguments: list[exp.Expr], orders: list[exp.Expr]) -> None:
     texts = [argument.sql(dialect="bigquery").lower() for argument in arguments]
     for order in orders:
         if order.sql(dialect="bigquery").lower() not in texts:
             message = f"{node.name.upper()} with DISTINCT can only be ordered by its own argument."
             typer.context.problem_at(order, "distinct-order", message, "Order by the argument, or drop DISTINCT.")
-
-
-def window_type(typer: Typer, node: exp.Expr, env: Env) -> Type:
-    """The type of `f(...) OVER (...)`, after checking it and its window."""
-    context = typer.context
-    call = node.this
-    while isinstance(call, (exp.IgnoreNulls, exp.RespectNulls)):
-        call = call.this
-    name = call.name.upper() if isinstance(call, exp.Anonymous) else call.sql(dialect="bigquery").partition("(")[0]
-    function = _functions.functions().get(name)
-    if env.inside == "aggregate":
-        context.problem_at(
-            node,
-            "window-in-aggregate",
-            "A window function cannot be the argument of an aggregate function.",
-            "Compute it in a subquery.",
-        )
-    elif not env.windows:
-        better = (
-            "Use QUALIFY, or filter in an outer query."
-            if env.clause in ("WHERE", "HAVING")
-            else "Compute it in a subquery."
-        )
-        context.problem_at(
-            node, "window-not-allowed", f"The window function {name} is not allowed in {env.clause}.", better
-        )
-    if function is not None and function.kind == "scalar":
-        context.problem_at(node, "over", f"{name} is no aggregate or window function, so it takes no OVER.")
-    inner = env._replace(inside="", windows=False)
-    order = node.args.get("order")
-    for part in node.args.get("partition_by") or ():
-        typer.type_of(part, inner)
-    if order is not None:
-        for ordered in order.expressions:
-            typer.type_of(ordered.this, inner)
-    alias = node.args.get("alias")
-    if alias is not None and alias.name.lower() not in env.scope.windows:
-        context.problem_at(
-            node, "unknown-window", f"There is no window named {alias.name}.", "Define it in the WINDOW clause."
-        )
-    if name in NEEDS_ORDER and order is None and alias is None:
-        context.problem_at(
-            node,
-            "window-order",
-            f"{name} needs ORDER BY in its OVER clause.",
-            f"Write {name}(...) OVER (... ORDER BY ...).",
-        )
-    if (
-        order is not None
-        and isinstance(call, exp.Anonymous)
-        and any(a.find(exp.Distinct) for a in call.expressions if isinstance(a, _WRAPPERS))
-    ):
-        context.problem_at(node, "window-order", "A window with DISTINCT takes no ORDER BY.")
-    return typer.type_of(call, inner._replace(inside="over"))
 
 
 def check_regex(typer: Typer, node: exp.Expr) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from bmsql.sql._analysis._context import Context
+from bmsql.sql._analysis._pivots import pivoted
 from bmsql.sql._analysis._scope import Column, Relation, Scope
 from bmsql.sql._analysis._tables import nearest_table, resolve_table, shard_names
 from bmsql.sql._tree import arg, span
@@ -88,6 +89,9 @@ def _merge(
         sides: list[Type] = []
         for side in (before, added):
             hits = [column for relation in side for column in relation.find(name)]
+            if len(hits) > 1 and side is before and name not in scope.merged:
+                message = f"USING: {identifier.name} is in several of the tables before this one."
+                context.problem_at(identifier, "ambiguous-column", message, f"Write ON <table>.{identifier.name} = ...")
             if hits:
                 sides.append(scope.merged.get(name, hits[0].type) if side is before else hits[0].type)
             elif not any(relation.columns is None for relation in side):
@@ -130,7 +134,7 @@ def _add_item(item: exp.Expr, scope: Scope, typer: Typer) -> None:
                 f"The FROM clause has the name {relation.name} twice.",
                 "Give one another alias.",
             )
-        scope.relations.append(_pivoted(item, relation, scope, typer))
+        scope.relations.append(pivoted(item, relation, scope, typer))
         if isinstance(item, exp.Unnest) and item.args.get("offset"):
             offset = item.args["offset"]
             name = offset.name if isinstance(offset, exp.Expr) else "offset"
@@ -219,57 +223,6 @@ def _array_relation(name: str, kind: Type, node: exp.Expr, typer: Typer) -> Rela
     element = kind.element or UNKNOWN
     columns = tuple(Column(field, field_kind) for field, field_kind in element.fields) if element.kind == STRUCT else ()
     return Relation(name, None if element.unknown else columns, value=element, unnest=True)
-
-
-def _pivoted(item: exp.Expr, relation: Relation, scope: Scope, typer: Typer) -> Relation:
-    """The columns after PIVOT and UNPIVOT."""
-    for pivot in item.args.get("pivots") or ():
-        inner = Scope(None, scope.ctes)
-        inner.relations = [Relation(relation.name, relation.columns)]
-        if pivot.args.get("unpivot"):
-            relation = _unpivot(pivot, relation, inner, typer)
-        else:
-            relation = _pivot(pivot, relation, inner, typer)
-    return relation
-
-
-def _pivot(pivot: exp.Expr, relation: Relation, inner: Scope, typer: Typer) -> Relation:
-    used = set()
-    kinds = [typer.infer(aggregate, inner, "PIVOT", aggregates=True) for aggregate in pivot.expressions]
-    for part in (*pivot.expressions, *(field.this for field in pivot.args.get("fields") or ())):
-        used |= {column.name.lower() for column in part.find_all(exp.Column)}
-    for field in pivot.args.get("fields") or ():
-        typer.infer(field.this, inner, "PIVOT")
-    alias = pivot.args.get("alias")
-    name = alias.name if alias is not None else relation.name
-    if relation.columns is None:
-        return Relation(name, None)
-    kept = tuple(column for column in relation.columns if column.name.lower() not in used)
-    names = [column.name for column in pivot.args.get("columns") or ()]
-    if not names:
-        return Relation(name, None)
-    kind = kinds[0] if len(kinds) == 1 else UNKNOWN
-    return Relation(name, (*kept, *(Column(column, kind) for column in names)))
-
-
-def _unpivot(pivot: exp.Expr, relation: Relation, inner: Scope, typer: Typer) -> Relation:
-    alias = pivot.args.get("alias")
-    name = alias.name if alias is not None else relation.name
-    if relation.columns is None:
-        return Relation(name, None)
-    gone: set[str] = set()
-    kind = UNKNOWN
-    added: list[Column] = []
-    for field in pivot.args.get("fields") or ():
-        for column in field.find_all(exp.Column):
-            kind = typer.infer(column, inner, "UNPIVOT")
-            gone.add(column.name.lower())
-        added.append(Column(field.this.name, UNKNOWN))
-    values = [
-        Column(identifier.name, kind) for value in pivot.expressions for identifier in value.find_all(exp.Identifier)
-    ]
-    kept = tuple(column for column in relation.columns if column.name.lower() not in gone)
-    return Relation(name, (*kept, *values, *added))
 
 
 def check_from(select: exp.Select, typer: Typer) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from bmsql.sql._analysis._calls import call_type, check_regex, window_type
+from bmsql.sql._analysis._calls import call_type, check_regex
+from bmsql.sql._analysis._literals import check_literal
 from bmsql.sql._analysis._operators import arithmetic, comparison, concatenation, is_literal, together
 from bmsql.sql._analysis._sizes import check_size
 from bmsql.sql._analysis._typer import Env, Handler, Typer
+from bmsql.sql._analysis._windows import window_type
 from bmsql.sql._parts import EXTRACT_PARTS, extract_problem
 from bmsql.sql._types import (
     ARRAY,
@@ -23,6 +25,8 @@ from bmsql.sql._types import (
     coerces,
     of_datatype,
 )
+
+_EQUALITIES = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ)
 
 
 def _column(typer: Typer, node: exp.Expr, env: Env) -> Type:
@@ -51,7 +55,10 @@ def _compare(typer: Typer, node: exp.Expr, env: Env) -> Type:
     left, right = node.this, node.expression
     if isinstance(right, (exp.Any, exp.All)):
         return _quantified(typer, node, env)
-    comparison(typer, node, left, right, typer.type_of(left, env), typer.type_of(right, env))
+    kinds = (typer.type_of(left, env), typer.type_of(right, env))
+    comparison(typer, node, left, right, *kinds)
+    if kinds[0].kind == kinds[1].kind == STRUCT and not isinstance(node, _EQUALITIES):
+        typer.context.problem_at(node, "type-mismatch", "STRUCTs have no order.", "Compare their fields.")
     return BOOL
 
 
@@ -59,8 +66,7 @@ def _like(typer: Typer, node: exp.Expr, env: Env) -> Type:
     kind = typer.type_of(node.this, env)
     pattern = node.expression
     if isinstance(pattern, (exp.Any, exp.All)):
-        kinds = [(pattern, typer.type_of(pattern.this, env))]
-        kinds = [(item, UNKNOWN) for item, _ in kinds]
+        kinds = _patterns(typer, pattern, env)
     else:
         kinds = [(pattern, typer.type_of(pattern, env))]
     if isinstance(pattern, exp.Null):
@@ -72,6 +78,18 @@ def _like(typer: Typer, node: exp.Expr, env: Env) -> Type:
             )
             typer.context.problem_at(side, "type-mismatch", f"LIKE compares texts; this is {found}.", hint)
     return BOOL
+
+
+def _patterns(typer: Typer, pattern: exp.Expr, env: Env) -> list[tuple[exp.Expr, Type]]:
+    """The patterns of LIKE ANY and LIKE ALL with their types; they are written out."""
+    inner = pattern.this
+    if isinstance(inner, exp.Query) or inner.name.upper() == "UNNEST":
+        message = "LIKE ANY and LIKE ALL take patterns that are written out."
+        hint = "Write EXISTS (SELECT 1 FROM UNNEST(patterns) AS x WHERE text LIKE x)."
+        typer.context.problem_at(pattern, "like-patterns", message, hint)
+        return []
+    items = inner.expressions if isinstance(inner, exp.Tuple) else [inner.unnest()]
+    return [(item, typer.type_of(item, env)) for item in items]
 
 
 def _quantified(typer: Typer, node: exp.Expr, env: Env) -> Type:
@@ -186,6 +204,8 @@ def _if(typer: Typer, node: exp.Expr, env: Env) -> Type:
 
 def _cast(typer: Typer, node: exp.Expr, env: Env) -> Type:
     source, target = typer.type_of(node.this, env), of_datatype(node.args["to"])
+    if _is_typed_literal(typer, node):
+        check_literal(typer, node.this, target)
     if not castable(source, target, is_literal(node.this)):
         typer.context.problem_at(node, "invalid-cast", f"{source} cannot be cast to {target}.")
     elif isinstance(node.this, exp.Array) and source.element is not None and target.element is not None:
@@ -194,6 +214,17 @@ def _cast(typer: Typer, node: exp.Expr, env: Env) -> Type:
             message = f"The elements are {source.element}, the array is {target}."
             typer.context.problem_at(node, "type-mismatch", message, "Give the elements the type of the array.")
     return target
+
+
+def _is_typed_literal(typer: Typer, node: exp.Expr) -> bool:
+    """Whether it is `DATE '2020-01-01'`, which is checked at once, and no CAST, which fails as it runs."""
+    start = node.this.meta.get("start") if isinstance(node.this, exp.Literal) else None
+    index = typer.context.source.by_start.get(start) if start is not None else None
+    return (
+        index is not None
+        and index > 0
+        and typer.context.source.tokens[index - 1].upper == of_datatype(node.args["to"]).kind
+    )
 
 
 def _extract(typer: Typer, node: exp.Expr, env: Env) -> Type:
@@ -225,9 +256,18 @@ def _array(typer: Typer, node: exp.Expr, env: Env) -> Type:
                 "Use SELECT AS STRUCT.",
             )
             return Type(ARRAY, element=UNKNOWN)
+        _check_nested(typer, node, columns[0].type)
         return Type(ARRAY, element=columns[0].type)
     kinds = [typer.type_of(item, env) for item in node.expressions]
-    return Type(ARRAY, element=together(typer, node.expressions, kinds, "the elements of the array"))
+    element = together(typer, node.expressions, kinds, "the elements of the array")
+    _check_nested(typer, node, element)
+    return Type(ARRAY, element=element)
+
+
+def _check_nested(typer: Typer, node: exp.Expr, element: Type) -> None:
+    if element.kind == ARRAY:
+        message = "An ARRAY cannot hold ARRAYs."
+        typer.context.problem_at(node, "nested-array", message, "Put each into a STRUCT, or use ARRAY_CONCAT.")
 
 
 def _struct(typer: Typer, node: exp.Expr, env: Env) -> Type:
@@ -326,10 +366,6 @@ def _prefixed(typer: Typer, node: exp.Expr, env: Env) -> Type:
     return call_type(typer, node.this, env, prefix)
 
 
-def _window(typer: Typer, node: exp.Expr, env: Env) -> Type:
-    return window_type(typer, node, env)
-
-
 def _call(typer: Typer, node: exp.Expr, env: Env) -> Type:
     check_regex(typer, node)
     check_size(typer, node)
@@ -373,7 +409,7 @@ HANDLERS: dict[type, Handler] = {
     exp.Anonymous: _call,
     exp.SafeFunc: _prefixed,
     exp.NetFunc: _prefixed,
-    exp.Window: _window,
+    exp.Window: window_type,
     exp.CurrentDate: _constant(Type("DATE")),
     exp.CurrentTimestamp: _constant(Type("TIMESTAMP")),
     exp.CurrentDatetime: _constant(Type("DATETIME")),

@@ -124,6 +124,8 @@ def field_type(kind: Type, name: str, node: exp.Expr, context: Context) -> Type:
         return kind
     if kind.kind == STRUCT and kind.fields:
         field = kind.field(name)
+        if [known.lower() for known, _ in kind.fields].count(name.lower()) > 1:
+            context.problem_at(node, "ambiguous-field", f"{kind} has the field {name} twice.", "Rename one of them.")
         if field is not None:
             return field
         hint = nearest(name, [known for known, _ in kind.fields if known])

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from bmsql.sql._analysis._literals import check_literal
 from bmsql.sql._source import Edit
 from bmsql.sql._types import ARRAY, FLOAT64, STRING, STRUCT, UNKNOWN, Type, common, comparable
 
@@ -47,6 +48,8 @@ def comparison(
     """Record a problem, or a repair, when two values cannot be compared."""
     right_literal = right_literal or is_literal(right)
     if comparable(left_type, right_type, is_literal(left), right_literal):
+        check_literal(typer, left, right_type)
+        check_literal(typer, right, left_type)
         return
     if _literal_repaired(typer, left, right, left_type) or _literal_repaired(typer, right, left, right_type):
         return
@@ -180,4 +183,6 @@ def together(typer: Typer, nodes: list[exp.Expr], kinds: list[Type], what: str) 
             return UNKNOWN
         literal = literal and is_literal(node)
         result = merged
+    for node in nodes:
+        check_literal(typer, node, result)
     return result

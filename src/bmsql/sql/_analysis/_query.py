@@ -6,10 +6,12 @@ from sqlglot import exp
 
 from bmsql.sql._analysis._from import add_from, check_from
 from bmsql.sql._analysis._grouping import check_distinct_order, check_grouping
+from bmsql.sql._analysis._literals import check_literal
 from bmsql.sql._analysis._names import nearest
 from bmsql.sql._analysis._operators import is_literal
 from bmsql.sql._analysis._scope import Column, Scope
-from bmsql.sql._analysis._typer import Typer
+from bmsql.sql._analysis._typer import Env, Typer
+from bmsql.sql._analysis._windows import check_ordered, check_window
 from bmsql.sql._tree import arg
 from bmsql.sql._types import STRUCT, UNKNOWN, Type, common
 
@@ -133,6 +135,8 @@ def _merge(
                 "Put the columns in the same order, or CAST one.",
             )
             kind = UNKNOWN
+        elif isinstance(branch, exp.Select) and position < len(branch.expressions):
+            check_literal(typer, branch.expressions[position].unalias(), kind)
         merged.append(Column(one.name, kind, one.literal and other.literal))
     return tuple(merged)
 
@@ -143,7 +147,6 @@ def _select(select: exp.Select, parent: Scope | None, ctes: Ctes, typer: Typer) 
     context = typer.context
     # Aliases are known by name from the start, to say so where they are not visible yet.
     scope.aliases = {item.alias.lower(): None for item in select.expressions if isinstance(item, exp.Alias)}
-    scope.windows = {window.name.lower() for window in select.args.get("windows") or ()}
     check_from(select, typer)
     where = select.args.get("where")
     if where is not None:
@@ -157,11 +160,8 @@ def _select(select: exp.Select, parent: Scope | None, ctes: Ctes, typer: Typer) 
             "Use QUALIFY ROW_NUMBER() OVER (PARTITION BY ... ORDER BY ...) = 1.",
         )
     for window in select.args.get("windows") or ():
-        for part in window.args.get("partition_by") or ():
-            typer.infer(part, scope, "WINDOW", aggregates=True)
-        order = window.args.get("order")
-        for ordered in order.expressions if order is not None else ():
-            typer.infer(ordered.this, scope, "WINDOW", aggregates=True)
+        check_window(typer, window, Env(scope, "WINDOW", aggregates=True))
+        scope.windows[window.name.lower()] = window
     columns = _select_list(select, scope, typer)
     group, having, qualify = (select.args.get(key) for key in ("group", "having", "qualify"))
     if group is not None:
@@ -246,7 +246,8 @@ def _star_of_column(item: exp.Expr, qualifier: str, scope: Scope, typer: Typer) 
     for level in scope.chain():
         for relation in level.relations:
             for column in relation.find(qualifier.lower()):
-                return [Column(name, kind) for name, kind in column.type.fields], bool(column.type.fields)
+                fields = [Column(name, kind) for name, kind in column.type.fields]
+                return _excepted(item.this, fields, bool(fields), scope, typer), bool(fields)
         if level.opaque:
             return [], False
     names = [relation.name for relation in scope.relations if relation.name]
@@ -372,7 +373,8 @@ def _modifiers(
                 )
             else:
                 select = isinstance(node, exp.Select)
-                typer.infer(item, scope, "ORDER BY", aggregates=select, windows=select, aliases=True)
+                kind = typer.infer(item, scope, "ORDER BY", aggregates=select, windows=select, aliases=True)
+                check_ordered(typer, item, kind)
     for key in ("limit", "offset"):
         clause = node.args.get(key)
         if clause is not None:

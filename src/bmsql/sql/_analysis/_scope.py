@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from sqlglot import exp
+
 from bmsql.sql._types import STRUCT, UNKNOWN, Type
 
 
@@ -80,7 +82,7 @@ class Scope:
         self.ctes = ctes
         self.relations: list[Relation] = []
         self.merged: dict[str, Type] = {}
-        self.windows: set[str] = set()
+        self.windows: dict[str, exp.Expr] = {}
         # Lower-case alias of the SELECT list -> type; None while the list is not typed yet.
         self.aliases: dict[str, Type | None] = {}
         self.aggregated = False

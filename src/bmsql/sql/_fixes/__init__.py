@@ -6,7 +6,7 @@ the rest of the text, its layout and its comments stay as written.
 
 from __future__ import annotations
 
-from bmsql.sql._fixes._base import Rule, find_word
+from bmsql.sql._fixes._base import Rule, find_word, text, upper
 from bmsql.sql._fixes._characters import readable
 from bmsql.sql._fixes._clauses import bare_set_operation, fetch_first, implicit_unnest, limit_comma, top
 from bmsql.sql._fixes._literals import double_equals, doubled_quotes, equals_null, interval_text
@@ -68,4 +68,4 @@ def repair(text: str, catalog: Catalog) -> tuple[Source, list[Fix]]:
     return source, fixes
 
 
-__all__ = ["RULES", "find_word", "repair"]
+__all__ = ["RULES", "find_word", "repair", "text", "upper"]

@@ -161,12 +161,21 @@ def _cast_interiors(source: Source) -> list[tuple[int, int]]:
 def quoted_alias(source: Source, catalog: Catalog) -> list[Repair]:
     """`COUNT(*) AS "n rows"` -> ``COUNT(*) AS `n rows` ``."""
     repairs: list[Repair] = []
+    lists = [_unpivot_list(source, index) for index, token in enumerate(source.tokens) if token.upper == "UNPIVOT"]
     for index, token in enumerate(source.tokens):
         if token.kind == "string" and upper(source, index - 1) == "AS" and token.text[0] in "'\"":
+            if any(index in within for within in lists):
+                continue  # UNPIVOT's IN (x AS 'label') gives values, not names.
             name = token.text.strip("'\"")
             if name and "`" not in name and "\\" not in name:
                 repairs.append(_named(source, index, name, "An alias stands without quotes, or in backticks."))
     return repairs
+
+
+def _unpivot_list(source: Source, index: int) -> range:
+    """The tokens in the parentheses of the UNPIVOT that stands at `index`."""
+    opening = index + (3 if upper(source, index + 2) == "NULLS" else 1)
+    return range(opening, source.partners.get(opening, opening))
 
 
 def quoted_identifier(source: Source, catalog: Catalog) -> list[Repair]:
@@ -186,11 +195,15 @@ def quoted_identifier(source: Source, catalog: Catalog) -> list[Repair]:
     return repairs
 
 
+# Parentheses behind these hold a condition, which begins with a column.
+_BEFORE_GROUP = frozenset(("WHERE", "AND", "OR", "NOT", "ON", "HAVING", "WHEN", "QUALIFY"))
+
+
 def _column_place(source: Source, index: int) -> bool:
     before = upper(source, index - 1)
     if before == "AND" and "BETWEEN" in (upper(source, index - 2), upper(source, index - 3)):
         return False
-    if before in _COLUMN_PLACES:
+    if before in _COLUMN_PLACES or upper(source, index + 1) == "IS":
         return True
     sign = text(source, index - 1)
     if sign not in (",", "("):
@@ -204,6 +217,8 @@ def _column_place(source: Source, index: int) -> bool:
     if opening < 0:
         return True
     if upper(source, opening + 1) == "SELECT":
+        return True
+    if sign == "(" and upper(source, opening - 1) in _BEFORE_GROUP:
         return True
     return sign == "(" and upper(source, opening - 1) in (
         "COUNT",

@@ -103,6 +103,16 @@ def is_cheap(node: exp.Expr) -> bool:
     return isinstance(node, _CHEAP)
 
 
+def _twice(operand: exp.Expr, safe: bool) -> bool:
+    """Whether an operand is written out at each of its places: a lambda cannot hold an aggregate in HAVING."""
+    return is_cheap(operand) or (not safe and _is_aggregate(operand))
+
+
+def _is_aggregate(node: exp.Expr) -> bool:
+    parts = node.walk(prune=lambda part: isinstance(part, exp.Query))
+    return any(isinstance(part, exp.AggFunc) or bool(part.args.get("aggregate")) for part in parts)
+
+
 class Generator(DuckDBGenerator):
     """sqlglot's DuckDB generator, with templates, BIGINT integers and DOUBLE decimals."""
 
@@ -134,7 +144,7 @@ class Generator(DuckDBGenerator):
             sql = self.sql(operand)
             if isinstance(operand, _OPEN) and not isinstance(operand, (exp.Paren, exp.Dot)):
                 sql = f"({sql})"
-            if bind and not is_cheap(operand):
+            if bind and not _twice(operand, safe):
                 field = f"a{len(bound)}"
                 bound.append(f"{field} := {sql}")
                 sql = f"v.{field}"
@@ -157,7 +167,7 @@ class Generator(DuckDBGenerator):
         uses = _uses(text)
         # Under SAFE only the function's own errors become NULL: its arguments stay outside TRY.
         return any(
-            (uses.get(name, 0) > 1 or safe) and not is_cheap(operand)
+            (uses.get(name, 0) > 1 or safe) and not _twice(operand, safe)
             for name, operand in zip(node.args["names"], node.expressions, strict=True)
         )
 
