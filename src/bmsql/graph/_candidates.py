@@ -29,7 +29,9 @@ class Election(NamedTuple):
         return len(self.leaders) > 1
 
 
-def elect(drafts: Sequence[Draft], plan: Plan, deps: Dependencies, cancel: threading.Event | None = None) -> Election:
+def elect(
+    drafts: Sequence[Draft], plan: Plan, question: str, deps: Dependencies, cancel: threading.Event | None = None
+) -> Election:
     """Run each draft that is valid, and group them by their rows.
 
     Order of rows and of columns, and names of columns, make no difference. Where no draft can be
