@@ -86,5 +86,11 @@ def limits() -> str:
         meaning = re.search(rf"\b{name}: (.+?)(?:;|\.$|\. |$)", text)
         if meaning is None:
             raise ValueError(f"the limit {name} is not documented")
-        rows.append((f"`{name}`", f"{field.default:g}" if name != "bytes_billed" else f"{field.default:,}", meaning[1]))
+        rows.append(
+            (
+                f"`{name}`",
+                f"{field.default:,}" if name.endswith("bytes") or "bytes_" in name else f"{field.default:g}",
+                meaning[1],
+            )
+        )
     return table(("Limit", "Default", "Meaning"), rows)

@@ -13,6 +13,8 @@ from types import ModuleType
 import pytest
 
 from bmsql import Agent
+from bmsql.backends import open_embedded
+from tests.servers.bigquery import FakeBigQuery
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
@@ -48,7 +50,7 @@ def module(path: Path) -> ModuleType:
 def test_every_example_is_run_here_and_listed() -> None:
     listed = (EXAMPLES / "README.md").read_text(encoding="utf-8")
     found = {path.relative_to(EXAMPLES).as_posix() for path in EXAMPLES.rglob("*.py")}
-    assert found == {"embed_in_langgraph.py", "own_database/ask.py"}
+    assert found == {"bigquery_costs.py", "embed_in_langgraph.py", "own_database/ask.py"}
     assert NOTEBOOKS
     for path in (*found, *(path.name for path in NOTEBOOKS)):
         assert f"({path})" in listed
@@ -80,6 +82,20 @@ def test_a_database_of_ones_own(tmp_path: Path) -> None:
     assert "[active, applied: ic50 < 100]" in printed
     assert "[active, complement: ic50 >= 100]" in printed
     assert "I cannot answer this" in printed
+
+
+@pytest.mark.all
+def test_costs_on_bigquery(tmp_path: Path) -> None:
+    """Against a loopback BigQuery that holds the embedded knowledge base."""
+    with open_embedded() as embedded, FakeBigQuery() as server:
+        server.data.attach("biomedsql", str(embedded.path))
+        url = f"bigquery://lab-project/biomedsql?endpoint={server.url}"
+        question = "Which SNPs near BIN1 are significantly associated with Alzheimer's disease?"
+        printed = run(str(EXAMPLES / "bigquery_costs.py"), url, question, folder=tmp_path)
+        assert {job.labels["team"] for job in server.jobs.values() if "question_id" in job.labels} == {"example"}
+    assert "9 SNPs near BIN1" in printed
+    assert "billed: 30 MiB ($0.000179)" in printed
+    assert "in all, with the index of stored values: " in printed
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)

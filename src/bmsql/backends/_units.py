@@ -15,7 +15,7 @@ def size_text(count: int) -> str:
 
 
 def money_text(dollars: float) -> str:
-    """US dollars: `$1.25`; sums below a cent with two figures that count."""
+    """US dollars: `$1.25`; sums below a cent with six decimals."""
     if dollars == 0:
         return "$0"
     if dollars >= 0.01:
