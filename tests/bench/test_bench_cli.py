@@ -9,11 +9,12 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from bmsql.bench import RunFolder
+from bmsql.bench import Gold, Journal, Manifest, Question, Record, RunFolder
 from bmsql.bench._extended import extended_options
 from bmsql.bench.systems import OurSystem, SystemOptions
 from bmsql.cli._main import run
 from bmsql.errors import BenchmarkFileError, ConfigurationError
+from tests.servers import OpenAIServer, Received, Refuse, Say
 
 
 def test_run_score_and_report(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -125,3 +126,33 @@ def test_the_twenty_table_experiment(tmp_path: Path, capsys: pytest.CaptureFixtu
     tables = [RunFolder(path).manifest().settings["tables"] for path in (few, more)]
     assert tables[1] > tables[0]
     assert "## More tables" in (out / "report.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_a_judge_over_the_wire(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Answers judged by a chat model on a loopback server, which fails on one of them; no model is called."""
+
+    def reply(request: Received) -> object:
+        if "Answer to grade:\nq2 " in json.dumps(request.body).replace("\\n", "\n"):
+            return Refuse("I will not grade this.")
+        return Say(json.dumps({"reason": "right", "abstained": False, "match": 3, "deduction": 0}))
+
+    folder = RunFolder(tmp_path / "run")
+    folder.path.mkdir()
+    folder.manifest_file.write_text(Manifest(run="run", system="s").model_dump_json(), encoding="utf-8")
+    gold = Gold(columns=("K",), rows=(("a",),))
+    with Journal(folder.questions_file) as questions, Journal(folder.records_file) as records:
+        for name in ("q1", "q2", "q3"):
+            questions.append(Question(id=name, question="Which?", key="K", gold_sql="SELECT K FROM t", expected=gold))
+            records.append(Record(question_id=name, system="s", text=f"{name} is a.", abstained=name == "q3"))
+    with OpenAIServer(reply) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
+        assert run(["bench", "score", str(folder.path), "--judge", "openai:gpt-test", "--json"]) == 1
+        sent = len(server.received)
+    captured = capsys.readouterr()
+    [found] = json.loads(captured.out)["runs"]
+    assert "failed on 1 answers" in captured.err
+    assert (found["judged"], found["judge_failures"], found["rqr"]["value"], found["sr"]["value"]) == (2, 1, 0.5, 1.0)
+    assert sent == 2

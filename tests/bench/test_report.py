@@ -306,4 +306,15 @@ def test_notes_are_all_used() -> None:
     )
     notes = yaml.safe_load((Path(collect.__code__.co_filename).parents[1] / "data" / "report.yaml").read_text("utf-8"))
     for name in notes["notes"]:
-        assert f'notes["{name}"]' in source
+        assert f'notes["{name}"]' in source or f"notes['{name}']" in source
+
+
+def test_runs_that_cannot_be_compared_are_told(tmp_path: Path) -> None:
+    first, second = run(tmp_path / "a", "ours", 3), run(tmp_path / "b", "theirs", 3)
+    assert "did not all ask the same" not in markdown_report(collect([first, second]))
+    more = run(tmp_path / "c", "third", 3, tables=20)
+    manifest = more.manifest().model_copy(update={"questions": 13})
+    more.manifest_file.write_text(manifest.model_dump_json(), encoding="utf-8")
+    text = markdown_report(collect([first, more]))
+    assert "did not all ask the same" in text
+    assert "Not finished, so that their figures may change: third (model)." in text

@@ -84,8 +84,12 @@ def _states_row(question: Question, gold: Gold, text: str, written: list[tuple[f
     figures = [value for value in values if is_number(value)]
     if any(_same(value, number, places) for value in figures for number, places in written):
         return True
+    truths = [value for value in values if isinstance(value, bool)]
+    # The answer to a yes or no question repeats its words, with a negation or without.
+    if len(truths) == 1 and bool(_NOTHING.search(text)) != truths[0]:
+        return True
     asked = _folded(question.question)
-    names = [name for name in _names([values]) if _folded(name) not in asked]
+    names = [name for name in _items(values) if _folded(name) not in asked]
     # A row of what was asked about and nothing else is stated by naming it.
     return bool(_mentioned(names if names or figures else _names([values]), text))
 
@@ -109,6 +113,16 @@ def _names(rows: Iterable[Iterable[Cell]]) -> Iterator[str]:
         for value in row:
             if isinstance(value, str) and len(value.strip()) >= _SHORTEST_NAME:
                 yield value.strip()
+
+
+def _items(values: Iterable[Cell]) -> Iterator[str]:
+    """The names in cells, and those of their lists, as in `CNR1 (ENSG00000118432), CNR2 (ENSG00000188822)`."""
+    for name in _names([values]):
+        yield name
+        for item in name.split(","):
+            bare = item.partition(" (")[0].strip()
+            if len(bare) >= _SHORTEST_NAME:
+                yield bare
 
 
 def _mentioned(names: Iterable[str], text: str) -> list[str]:

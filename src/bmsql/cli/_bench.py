@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -66,7 +66,7 @@ def ask_all(
 
         options = extended_options(options, extra)
     folder = RunFolder(out)
-    with closing(open_system(name, options)) as system:
+    with closing(options.backend) if extra else nullcontext(), closing(open_system(name, options)) as system:
         with _bar("Running gold") as advance:
             prepare_run(folder, system, questions, selection, on_gold=lambda done, failed: advance(done + failed, None))
         run_options = RunOptions(
@@ -184,6 +184,8 @@ def _line(name: str, summary: Summary) -> tuple[str | int, ...]:
 
 
 def _percent(estimate: Estimate | None) -> str:
-    from bmsql.bench.report import percent
-
-    return percent(estimate)
+    """A share in per cent, with its margin where there is one; reports say more."""
+    if estimate is None or estimate.value is None:
+        return "–"
+    margin = f" ± {100 * estimate.margin:.1f}" if estimate.margin else ""
+    return f"{100 * estimate.value:.1f}{margin}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 
 from bmsql.bench.report._blocks import (
@@ -51,6 +52,11 @@ def sections(report: Report) -> list[Section]:
 
 
 def _comparison(runs: Sequence[RunReport]) -> Iterator[Block]:
+    if len({_asked(run) for run in runs}) > 1:
+        yield Paragraph(words().notes["unlike"])
+    unfinished = [run.label for run in runs if run.summary.questions < run.manifest.questions]
+    if unfinished:
+        yield Paragraph(f"{words().notes['unfinished']} {'; '.join(unfinished)}.")
     headers = ("System", "Questions", "EX %", "JAC %", "RQR %", "SR %", "SER %", "Prompt tokens")
     rows = [
         (
@@ -86,6 +92,12 @@ def _comparison(runs: Sequence[RunReport]) -> Iterator[Block]:
         [(run.label, *map(str, (s.both_empty, s.missing_key, s.truncated))) for run in runs for s in [run.summary]],
         words().notes["care"],
     )
+
+
+def _asked(run: RunReport) -> str:
+    """Which questions a run asks, of which tables."""
+    settings = run.manifest.settings
+    return json.dumps([settings.get("questions"), settings.get("fingerprint")], sort_keys=True)
 
 
 def _spent(run: RunReport) -> tuple[str, ...]:
@@ -159,7 +171,7 @@ def _manifests(runs: Sequence[RunReport]) -> Iterator[Block]:
         rows.append(
             (
                 run.label,
-                f"{m.questions}{skipped} of {asked.get('file', '?')} ({asked.get('hash', '?')})",
+                f"{run.summary.questions} of {m.questions}{skipped}, {_named(asked, 'file')}",
                 str(asked.get("seed", "–")),
                 f"{s.get('backend', '–')} ({str(s.get('fingerprint', '–'))[:_HASH_LENGTH]})",
                 _named(s.get("conventions"), "profile"),
