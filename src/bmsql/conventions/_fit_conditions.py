@@ -85,8 +85,13 @@ def _is_dropped(filter_: Filter, work: Work, plan: Plan) -> bool:
 
 
 def _says_more(work: Work, plan: Plan) -> bool:
-    """Whether the draft compares a text column that no filter of the plan speaks of: it may say the category there."""
-    told = {role for filter_ in plan.filters for role in roles_of(filter_.target, work.model)}
+    """Whether the draft compares a text column that no thing named by the plan explains: it may say the category there.
+
+    One category may imply another, as a data set its tissue.
+    """
+    entities = work.model.entities
+    named = [one for one in plan.filters if one.target in entities and entities[one.target].kind != "category"]
+    told = {role for filter_ in named for role in roles_of(filter_.target, work.model)}
     for scope in work.scopes.all:
         for literal in scope.select.find_all(exp.Literal):
             condition = literal.find_ancestor(exp.Predicate, exp.Func) if literal.is_string else None
