@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from bmsql.conventions._fit_stated import keep_values, missing_places
 from bmsql.conventions._place import comparison
+from bmsql.conventions._roles import roles_of
 from bmsql.conventions._schema import Rule
 from bmsql.conventions._scopes import Source
 from bmsql.conventions._threshold import Demand, Work, enforce, sql
@@ -62,7 +63,7 @@ def _is_dropped(filter_: Filter, work: Work, plan: Plan) -> bool:
     if entity.kind == "category" and _WORD.findall(" ".join(texts)):
         # A category may be said in another column: any telling word of it will do.
         words = {word for text in texts for word in _WORD.findall(text)}
-        if any(word in literal for word in words for literal in literals):
+        if any(word in literal for word in words for literal in literals) or _says_more(work, plan):
             return False
     read = {base.table for base in work.scopes.bases()}
     if any(filter_.target in {*work.model.tables[table].about, *work.model.tables[table].covers} for table in read):
@@ -81,6 +82,25 @@ def _is_dropped(filter_: Filter, work: Work, plan: Plan) -> bool:
             ):
                 return False
     return True
+
+
+def _says_more(work: Work, plan: Plan) -> bool:
+    """Whether the draft compares a text column that no thing named by the plan explains: it may say the category there.
+
+    One category may imply another, as a data set its tissue.
+    """
+    entities = work.model.entities
+    named = [one for one in plan.filters if one.target in entities and entities[one.target].kind != "category"]
+    told = {role for filter_ in named for role in roles_of(filter_.target, work.model)}
+    for scope in work.scopes.all:
+        for literal in scope.select.find_all(exp.Literal):
+            condition = literal.find_ancestor(exp.Predicate, exp.Func) if literal.is_string else None
+            if condition is None or condition.find_ancestor(exp.Where, exp.Join) is None:
+                continue
+            for column in condition.find_all(exp.Column):
+                if {role for _, role, _ in work.scopes.origins(scope, column)} - told:
+                    return True
+    return False
 
 
 def _is_named(filter_: Filter, plan: Plan) -> bool:

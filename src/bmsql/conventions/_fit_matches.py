@@ -84,7 +84,7 @@ def _fitted(
         mentions = [mention for mention in found if mention is not None]
         if len(mentions) < len(texts) or not mentions:
             continue
-        stored = [value for one in mentions for value in one.stored.get(family) or (one.value,)]
+        stored = [value for one in mentions for value in _stored(one, family, plan)]
         wanted = match_condition(model, source.table, entity, tuple(dict.fromkeys(stored)), column.table)
         if _says(atom, wanted):
             return None
@@ -96,6 +96,14 @@ def _fitted(
         message = f"{after} instead of {before}: it matches the {spec.label} {names} as a whole, as it is stored."
         return Fix(code="match", message=message, before=before, after=after)
     return None
+
+
+def _stored(mention: Mention, family: str, plan: Plan) -> tuple[str, ...]:
+    """The values to match: those that the family stores, else those of the plan's own filter."""
+    if mention.stored.get(family):
+        return mention.stored[family]
+    filters = [one for one in plan.filters if one.target == mention.entity and one.op == "match"]
+    return tuple(map(str, filters[0].values)) if len(filters) == 1 else (mention.value,)
 
 
 def _mention(text: str, entity: str, family: str, plan: Plan, model: SemanticModel, atom: exp.Expr) -> Mention | None:
