@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from sqlglot import exp
@@ -22,6 +23,9 @@ from bmsql.types import Fix, Mention, Plan, Problem
 _PART = 4
 _ATOMS = (exp.EQ, exp.Like, exp.ILike, exp.In, exp.RegexpLike)
 _AROUND = "%^$ (;,\t"
+_WORD = re.compile(r"[A-Za-z0-9][\w-]*")
+# Classes of characters in a pattern, which are no part of a name.
+_ESCAPE = re.compile(r"\\[a-zA-Z]|\[[^\]]*\]")
 
 
 def fit_matches(tree: exp.Query, plan: Plan, model: SemanticModel) -> tuple[list[Fix], list[Problem]]:
@@ -50,6 +54,9 @@ def _filters(atom: exp.Expr, select: exp.Select) -> bool:
 def _compared(atom: exp.Expr) -> tuple[exp.Column | None, list[str]]:
     """The column of a comparison with texts, and the texts; nothing for any other condition."""
     if isinstance(atom, exp.In):
+        split = next(iter(atom.args["unnest"].expressions), None) if atom.args.get("unnest") else None
+        if isinstance(split, exp.Split) and _is_text(atom.this):
+            return _bare(split.this), [atom.this.name]
         if not atom.expressions or not all(_is_text(one) for one in atom.expressions):
             return None, []
         return _bare(atom.this), [one.name for one in atom.expressions]
@@ -58,6 +65,9 @@ def _compared(atom: exp.Expr) -> tuple[exp.Column | None, list[str]]:
         left, right = right, left
     if not _is_text(right) or atom.args.get("escape") is not None:
         return None, []
+    if isinstance(atom, exp.RegexpLike):
+        words = _WORD.findall(_ESCAPE.sub(" ", right.name))
+        return (_bare(left), words) if len(words) == 1 else (None, [])
     return _bare(left), [right.name]
 
 
@@ -86,7 +96,7 @@ def _fitted(
             continue
         stored = [value for one in mentions for value in _stored(one, family, plan)]
         wanted = match_condition(model, source.table, entity, tuple(dict.fromkeys(stored)), column.table)
-        if _says(atom, wanted):
+        if _says(atom, wanted) or (_is_whole(atom) and set(texts) <= set(stored)):
             return None
         before = atom.sql("bigquery")
         replaced = exp.paren(wanted, copy=False) if isinstance(wanted, exp.Or) else wanted
@@ -96,6 +106,13 @@ def _fitted(
         message = f"{after} instead of {before}: it matches the {spec.label} {names} as a whole, as it is stored."
         return Fix(code="match", message=message, before=before, after=after)
     return None
+
+
+def _is_whole(atom: exp.Expr) -> bool:
+    """Whether the author took care to match a whole item: of a split list, or between marks of a pattern."""
+    if isinstance(atom, exp.RegexpLike):
+        return bool(_WORD.sub("", atom.expression.name).strip())
+    return isinstance(atom, exp.In) and bool(atom.args.get("unnest"))
 
 
 def _stored(mention: Mention, family: str, plan: Plan) -> tuple[str, ...]:
