@@ -103,10 +103,10 @@ def test_lost_rows_are_an_error(bigquery: BigQuery, folder: Path) -> None:
 
 def test_what_cannot_be_had_says_why(bigquery: BigQuery, folder: Path) -> None:
     cases: list[tuple[str, type[BmsqlError], str]] = [
-        ("bigquery://lab-project", ConfigurationError, "names no dataset"),
-        ("bigquery://lab-project/lab/Hits", ConfigurationError, "names no dataset"),
-        (url(bigquery, "&region=EU"), ConfigurationError, "'region' is no parameter"),
-        (url(bigquery, "&credentials=nothing.json"), CredentialsError, "no usable Google credentials"),
+        ("bigquery://lab-project", ConfigurationError, "names no BigQuery dataset"),
+        ("bigquery://lab-project/lab/Hits", ConfigurationError, "names no BigQuery dataset"),
+        (url(bigquery, "&region=EU"), ConfigurationError, "no parameter 'region'"),
+        (url(bigquery, "&credentials=nothing.json"), CredentialsError, "cannot be read"),
     ]
     for to, error, message in cases:
         with pytest.raises(error, match=message) as caught:

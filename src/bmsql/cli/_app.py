@@ -230,29 +230,6 @@ def conventions(
         return _conventions.show_applied(agent, sql, question, as_json=json)
 
 
-@kb.command()
-def index(
-    backend: Backend = None,
-    semantic_model: SemanticModelFile = None,
-    names: Names = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Build it without asking, whatever it costs.")] = False,
-    max_bytes: Annotated[
-        int | None,
-        typer.Option(
-            "--max-bytes", min=0, help="Build it without asking up to this cost, and not above.", show_default=False
-        ),
-    ] = None,
-    json: Json = False,
-    debug: Debug = False,
-) -> int:
-    """Build the index of values that questions are linked to, and show first what that reads and costs."""
-    from bmsql.cli import _kb_index
-
-    ask = not yes and max_bytes is None
-    allowed = None if yes else max_bytes
-    return _kb_index.build_index(backend, semantic_model, names, allowed=allowed, ask=ask, as_json=json)
-
-
 @app.command()
 def doctor(
     model: Model = None,
