@@ -8,7 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from bmsql.errors import BackendUnavailableError, BmsqlError, ConfigurationError, CredentialsError, KnowledgeBaseError
+from bmsql.errors import (
+    BackendUnavailableError,
+    BmsqlError,
+    ConfigurationError,
+    CredentialsError,
+    KnowledgeBaseError,
+    PermissionDeniedError,
+)
 from bmsql.loading import LoadProgress, load, synthesize
 from tests.loading.bigquery import BigQuery, serving
 
@@ -113,7 +120,7 @@ def test_what_cannot_be_had_says_why(bigquery: BigQuery, folder: Path) -> None:
             load(folder, to, semantic_model=MODEL)
         assert caught.value.remedy
     bigquery.fail["dataset"] = 403
-    with pytest.raises(CredentialsError, match=r"bigquery\.datasets\.create"):
+    with pytest.raises(PermissionDeniedError, match=r"bigquery\.datasets\.create"):
         load(folder, url(bigquery), semantic_model=MODEL)
 
 

@@ -7,7 +7,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from bmsql.backends.bigquery import error_of, is_vendor_error, make_client, options_of
-from bmsql.errors import BackendUnavailableError, BmsqlError, ConfigurationError, ExecutionError
+from bmsql.errors import (
+    BackendUnavailableError,
+    BmsqlError,
+    ConfigurationError,
+    ExecutionError,
+    PermissionDeniedError,
+)
 
 if TYPE_CHECKING:
     from google.api_core.retry import Retry
@@ -45,7 +51,7 @@ def brief_retry() -> Retry:
 @contextmanager
 def mapped(where: str) -> Iterator[None]:
     """Google's errors as those of bmsql, with BigQuery's own message."""
-    from google.api_core.exceptions import NotFound
+    from google.api_core.exceptions import Forbidden, NotFound
 
     try:
         yield
@@ -59,6 +65,9 @@ def mapped(where: str) -> Iterator[None]:
         if not is_vendor_error(e):
             raise
         error = error_of(e, name=where)
-        if isinstance(error, BackendUnavailableError | ExecutionError):
-            error = BackendUnavailableError(error.message, remedy="Run the command again: it goes on where it was.")
+        if type(error) in (BackendUnavailableError, ExecutionError):
+            if isinstance(e, Forbidden):
+                error = PermissionDeniedError(error.message, remedy="Grant the role that the message names.")
+            else:
+                error = BackendUnavailableError(error.message, remedy="Run the command again: it goes on where it was.")
         raise error from e
