@@ -40,8 +40,8 @@ class Agent:
     """Answers questions over a knowledge base; made once, used from any number of threads and tasks.
 
     model: `"offline"` (the default) or a `Reasoner`. backend: `"embedded"` (the default),
-    `"duckdb:///path"` or a `Backend`. semantic_model: a YAML file or a `SemanticModel`; BiomedSQL's by
-    default. profile: `"strict"` or `"biomedsql"`. max_passes: plans per question, at most 10. limits:
+    `"duckdb:///path"`, `"bigquery://project/dataset"` or a `Backend`.
+    semantic_model: a YAML file or a `SemanticModel`; BiomedSQL's by default. profile: `"strict"` or `"biomedsql"`. max_passes: plans per question, at most 10. limits:
     `Limits` or a mapping of some of them. send_rows: whether a reasoner that sends data elsewhere
     may see rows. rules: a rule file, several, or a `RuleBook`.
 
