@@ -17,6 +17,7 @@ import pytest
 from bmsql import Agent
 from bmsql.backends import BigQueryBackend, job_labels, open_embedded
 from bmsql.cli._main import run
+from bmsql.cli._show import used_line
 from bmsql.errors import BackendUnavailableError, BudgetExceededError
 from bmsql.graph import GraphContext
 from bmsql.planning import compile_plan
@@ -156,6 +157,10 @@ class TestCosts:
         # The sources of the rows are looked up too.
         assert second.total_bytes_billed == first.total_bytes_billed + 40 * MIB
         assert second.total_cost == pytest.approx(second.total_bytes_billed / 1024**4 * 6.25)
+
+    def test_the_command_line_tells_them(self, plain: Agent, here: Agent) -> None:
+        assert "Billed: 30 MiB ($0.000179); in all" in used_line(plain.ask(BIN1))
+        assert "Billed" not in used_line(here.ask(BIN1))
 
     def test_duckdb_meters_nothing(self, here: Agent) -> None:
         usage = here.ask(BIN1).usage

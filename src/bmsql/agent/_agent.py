@@ -49,8 +49,8 @@ class Agent:
     """Answers questions over a knowledge base; made once, used from any number of threads and tasks.
 
     model: `"offline"` (the default), `"provider:name"` as LangChain's `init_chat_model` understands it, a
-    LangChain chat model, or a `Reasoner`. backend: `"embedded"` (the default),
-    `"duckdb:///path"` or a `Backend`. semantic_model: a YAML file or a `SemanticModel`; BiomedSQL's by
+    LangChain chat model, or a `Reasoner`. backend: `"embedded"` (the default), `"duckdb:///path"`,
+    `"bigquery://project/dataset"` or a `Backend`. semantic_model: a YAML file or a `SemanticModel`; BiomedSQL's by
     default. profile: `"strict"` or `"biomedsql"`. max_passes: plans per question, at most 10. limits:
     `Limits` or a mapping of some of them. send_rows: whether a reasoner that sends data elsewhere
     may see rows. rules: a rule file, several, or a `RuleBook`. names: a file of further names for genes,

@@ -20,7 +20,11 @@ Model = Annotated[
 ]
 Backend = Annotated[
     str | None,
-    typer.Option("--backend", help='"embedded" (the default) or duckdb:///path. [BMSQL_BACKEND]', show_default=False),
+    typer.Option(
+        "--backend",
+        help='"embedded" (the default) or duckdb:///path or bigquery://project/dataset. [BMSQL_BACKEND]',
+        show_default=False,
+    ),
 ]
 SemanticModelFile = Annotated[
     str | None,

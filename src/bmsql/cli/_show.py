@@ -51,7 +51,7 @@ def used_line(answer: Answer) -> str:
     """Which reasoner, knowledge base and profile answered, and how long it took."""
     queries = f"{answer.usage.queries} quer{'y' if answer.usage.queries == 1 else 'ies'}"
     used = f"Reasoner: {answer.reasoner}. Knowledge base: {answer.backend}. Profile: {answer.profile}."
-    return f"{used} {queries}, {model_use(answer.usage)}{answer.usage.seconds * 1000:.0f} ms."
+    return f"{used} {queries}, {model_use(answer.usage)}{answer.usage.seconds * 1000:.0f} ms.{_billed(answer)}"
 
 
 def model_use(usage: Usage) -> str:
@@ -63,6 +63,17 @@ def model_use(usage: Usage) -> str:
     about = "about " if any(step.estimated for step in steps) else ""
     sent, written = sum(step.prompt_tokens for step in steps), sum(step.completion_tokens for step in steps)
     return f"{calls} model call{'' if calls == 1 else 's'} with {about}{sent} + {written} tokens, "
+
+
+def _billed(answer: Answer) -> str:
+    """What BigQuery bills for the answer, and for all of the session; empty where nothing is metered."""
+    usage = answer.usage
+    if usage.total_bytes_billed is None:
+        return ""
+    from bmsql.backends import money_text, size_text
+
+    this = f"{size_text(usage.bytes_billed or 0)} ({money_text(usage.cost or 0)})"
+    return f" Billed: {this}; in all {size_text(usage.total_bytes_billed)} ({money_text(usage.total_cost or 0)})."
 
 
 def show_conventions(to: Console, records: tuple[ConventionRecord, ...]) -> None:

@@ -220,7 +220,9 @@ class BigQueryBackend:
         place, labels = self._place(), self._job_labels()
 
         def check() -> None:
-            dry = self._remembered(sql) or self._remember(sql, dry_run_job(place, sql, labels, parameters))
+            dry = self._remembered(sql) or self._remember(
+                sql, dry_run_job(place, sql, labels, parameters, seconds=limits.seconds)
+            )
             check_dry_run(dry, limits, self._meter, tables)
 
         return run_job(
@@ -237,8 +239,9 @@ class BigQueryBackend:
 
     def _dry(self, sql: str) -> Dry:
         place, labels = self._place(), self._job_labels()
+        seconds = self.limits.seconds
         return self._remembered(sql) or self._remember(
-            sql, tried(lambda: dry_run_job(place, sql, labels), name=self.name, seconds=self.limits.seconds)
+            sql, tried(lambda: dry_run_job(place, sql, labels, seconds=seconds), name=self.name, seconds=seconds)
         )
 
     def _remembered(self, sql: str) -> Dry | None:

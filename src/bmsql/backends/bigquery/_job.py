@@ -65,8 +65,10 @@ class _Interrupted(Exception):  # noqa: N818 - a signal inside this module
     """The run heeded a request to stop."""
 
 
-def dry_run_job(place: Place, sql: str, labels: Mapping[str, str], parameters: Sequence[Any] = ()) -> Dry:
-    """What the server says of a query without running it; costs nothing."""
+def dry_run_job(
+    place: Place, sql: str, labels: Mapping[str, str], parameters: Sequence[Any] = (), *, seconds: float
+) -> Dry:
+    """What the server says of a query without running it; costs nothing. seconds: for its answer."""
     job = place.client.query(
         sql,
         job_config=_config(place, labels, parameters, dry_run=True, use_query_cache=False),
@@ -74,7 +76,7 @@ def dry_run_job(place: Place, sql: str, labels: Mapping[str, str], parameters: S
         location=place.location or None,
         retry=None,  # type: ignore[arg-type]  # this layer is `tried`
         job_retry=None,
-        timeout=_CALL_SECONDS,
+        timeout=min(_CALL_SECONDS, seconds),
     )
     # The client has no property for it yet.
     statistics: dict[str, Any] = getattr(job, "_properties", {}).get("statistics", {}).get("query", {})
