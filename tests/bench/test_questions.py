@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from bmsql.bench import Gold, Question, Reading, read_questions, table_names, write_questions
+from bmsql.bench._labels import read_bio_categories, read_sql_categories
 from bmsql.errors import BenchmarkFileError
 from bmsql.semantic import load_semantic_model
 
@@ -92,6 +93,26 @@ def test_plain_yaml_of_the_development_questions() -> None:
     assert (counted.answer_kind, counted.key) == ("numbers", "")
     assert (refused.unanswerable, refused.gold_sql) == (True, "")
     assert (questions["dev20"].answer_kind, questions["dev20"].key) == ("values", "drugName")
+
+
+@pytest.mark.parametrize(
+    ("given", "sql", "bio"),
+    [
+        ("Multi-Filter; Order By | similarity search", ("multi_filter", "order_by", "similarity_search"), None),
+        (["Calculate", "Join"], ("join", "calculate"), None),
+        ('["DISTINCT"]', ("distinct",), None),
+        (None, (), ()),
+        ("", (), ()),
+        ("2, 3", None, ("missing_context", "multi_hop")),
+        ("Operationalizing Implicit Scientific Conventions", None, ("implicit_conventions",)),
+        ("Incorporating Missing Contextual Knowledge", None, ("missing_context",)),
+    ],
+)
+def test_category_labels(given: object, sql: object, bio: object) -> None:
+    assert sql is None or read_sql_categories(given) == sql
+    assert bio is None or read_bio_categories(given) == bio
+    with pytest.raises(ValueError, match="no list of categories"):
+        read_sql_categories(["Join", 3])
 
 
 def test_abbreviations_are_tables_of_the_shipped_model() -> None:

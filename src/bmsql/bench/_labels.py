@@ -29,6 +29,9 @@ _BIO_WORDS: dict[str, BioCategory] = {
     "workflow": "multi_hop",
 }
 
+# And as the paper numbers them.
+_BIO_NUMBERS = {str(number): name for number, name in enumerate(BIO_CATEGORIES, 1)}
+
 
 def read_sql_categories(given: object) -> tuple[SqlCategory, ...]:
     """Categories in the paper's order from a list or a text of several. Raises ValueError for an unknown one."""
@@ -45,7 +48,9 @@ def read_bio_categories(given: object) -> tuple[BioCategory, ...]:
     """Reasoning categories in the paper's order, as `read_sql_categories`."""
     found = set()
     for label in _labels(given):
-        name = next((category for word, category in _BIO_WORDS.items() if word in label.lower()), None)
+        name = _BIO_NUMBERS.get(label) or next(
+            (category for word, category in _BIO_WORDS.items() if word in label.lower()), None
+        )
         if name is None:
             raise ValueError(f"{label!r} is no reasoning category; they are {', '.join(BIO_CATEGORIES.values())}")
         found.add(name)

@@ -75,8 +75,12 @@ def ask_all(
             retry_errors=driving.retry_errors,
             prices=prices,
         )
-        with _bar("Asking") as advance:
-            progress = run_questions(system, folder, run_options, on_progress=_running(advance))
+        try:
+            with _bar("Asking") as advance:
+                progress = run_questions(system, folder, run_options, on_progress=_running(advance))
+        except KeyboardInterrupt:
+            sys.stderr.write("Interrupted; the same command goes on.\n")
+            raise
     score_run(folder)
     _show([folder], as_json=driving.as_json, stopped=progress)
     return ANSWERED if progress.stopped == "done" else FAILED
