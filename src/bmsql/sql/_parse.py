@@ -107,6 +107,11 @@ def _parse_with(parser_class: Any, sql: str, source: Source | None) -> exp.Query
         raise SqlSyntaxError(f"The text cannot be read as SQL: {error}", remedy="Check quotes and comments.") from error
     except ParseError as error:
         raise _syntax_error(error, source) from error
+    except ValueError as error:
+        # The parser builds some calls at once, and fails where they lack an argument: `WEEK()`.
+        raise SqlSyntaxError(
+            f"The text cannot be read as SQL: {error}.", remedy="Check the calls' arguments."
+        ) from error
     except RecursionError as error:
         raise SqlSyntaxError("The query is nested too deeply.", remedy="Write it with fewer levels.") from error
     trees = [tree for tree in trees if tree is not None]

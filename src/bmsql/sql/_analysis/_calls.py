@@ -260,10 +260,12 @@ def _unwrap(typer: Typer, node: exp.Expr, env: Env) -> tuple[list[exp.Expr], boo
             if isinstance(inner, exp.Distinct):
                 distinct = True
                 arguments += inner.expressions[:-1]
-                inner = inner.expressions[-1]
+                # `SUM(DISTINCT)` has no argument at all.
+                inner = inner.expressions[-1] if inner.expressions else None
             else:
                 inner = inner.this
-        arguments.append(inner)
+        if inner is not None:
+            arguments.append(inner)
     for order in orders:
         typer.type_of(order, env)
     return arguments, distinct, orders
