@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
+from pydantic import ValidationError
 
 from bmsql import Agent
 from bmsql.errors import PlanError
@@ -80,3 +81,19 @@ def test_a_threshold_of_the_question_is_kept_in_whatever_notation(agent: Agent, 
     }
     plan = made(agent, {"question": f"Which SNPs near BIN1 have p < {written} in AD?", "reply": reply})
     assert [filter_.values for filter_ in plan.filters] == [(float(value),)]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        {"function": "median"},
+        {"limit": "many"},
+        {"filters": [{"on": "p", "op": "~"}]},
+        {"filters": [{"on": "p", "op": "like", "values": ["%1%"]}]},
+        {"tables": [{"name": "x"}]},
+        {"joins": [{"left": "a", "right": "b", "on": "gene", "kind": "sideways"}]},
+    ],
+)
+def test_what_would_change_the_question_is_not_guessed(reply: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        PlanReply.model_validate(reply)

@@ -133,10 +133,16 @@ class _Making:
 
     def _constants(self, computed: bool) -> tuple[SelectItem, ...]:
         """In a union, what tells the rows of one table from those of another."""
-        if self.combine != "union" or computed:
+        if self.combine != "union":
             return ()
         entities = [set(self.model.tables[table].about) for table in self.alias]
         shared = next(iter(sorted(set.intersection(*entities))), "")
+        values = [self.model.tables[table].about[shared] for table in self.alias if shared]
+        if computed and len(set(values)) < len(self.alias):
+            # A figure has no key that says where it is from.
+            return tuple(
+                SelectItem(source=alias, alias="counted_in", value=table) for table, alias in self.alias.items()
+            )
         if not shared:
             return ()
         return tuple(
