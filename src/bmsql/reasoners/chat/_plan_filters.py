@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from math import isclose
 
 from bmsql.conventions import Rule, RuleBook
@@ -30,7 +31,7 @@ class Filters:
         rules: RuleBook,
         question: str,
         mentions: tuple[Mention, ...],
-        stated: Set[str] = frozenset(),
+        stated: AbstractSet[str] = frozenset(),
     ) -> None:
         self.names, self.model, self.rules = names, names.model, rules
         self.question, self.mentions, self.stated = question, mentions, stated
