@@ -236,6 +236,31 @@ def test_rows_are_kept_back_when_the_user_says_so(scripted: Ask) -> None:
     assert len(answer.rows) == 9
 
 
+def test_no_cell_reaches_a_prompt_of_a_tie_a_repair_or_a_warning_where_rows_are_kept_back(scripted: Ask) -> None:
+    apoe = f"SELECT UUID, SNP, p FROM `{AD}` WHERE 'APOE' IN UNNEST(SPLIT(nearestGene, ';'))"
+    steps = {"plan": INCOMPLETE, "draft": [apoe, f"{apoe} AND b > 0"], "choose": {"number": 2}}
+    agent, chat = scripted(steps, candidates=2, send_rows=False)
+    answer = agent.ask("Which SNPs near APOE are significant for Alzheimer's disease?")
+    assert steps_of(chat) == ["plan", "draft", "draft", "choose", "answer"]
+    assert "b > 0" in answer.sql
+    cells = {str(cell) for row in answer.rows for name, cell in row.items() if name in ("UUID", "p")}
+    assert len(answer.sources) > 1
+    for call in chat.calls[3:]:
+        assert not [cell for cell in (*cells, *answer.sources) if cell in call.prompt]
+    # The user is told all the same.
+    assert any("Mixed sources" in warning for warning in answer.warnings)
+    agent, chat = scripted(
+        {"plan": INCOMPLETE, "draft": f"SELECT UUID, PARSE_DATE('%Y', SNP) AS year FROM `{AD}`", "repair": GOOD},
+        send_rows=False,
+    )
+    answer = agent.ask(BIN1)
+    told = chat.calls[2].prompt.partition("TRIED")[2]
+    assert steps_of(chat)[2] == "repair"
+    assert "Could not parse string" in told
+    assert "rs" not in told.partition("Could not parse")[2].partition("specifier")[0]
+    assert any("rs" in entry.detail.get("error", "") for entry in answer.trace)
+
+
 def test_what_was_asked_is_in_the_trace_with_version_and_hash(scripted: Ask) -> None:
     agent, _ = scripted({"plan": AGREES})
     answer = agent.ask(BIN1)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
+from pydantic import ValidationError
 
 from bmsql import Agent
 from bmsql.errors import PlanError
@@ -69,3 +70,30 @@ def test_unanswerable_says_why(agent: Agent) -> None:
     case = {"question": "Who won?", "reply": {"answerable": False, "problem": "no table holds matches"}}
     plan = made(agent, case)
     assert (plan.answerable, plan.problem) == (False, "no table holds matches")
+
+
+@pytest.mark.parametrize("written", ["10^-6", "10⁻⁶", "2 × 10⁻⁶", ".000002", "2*10^-6", "2e−6", "2E-6", "0.000002"])
+def test_a_threshold_of_the_question_is_kept_in_whatever_notation(agent: Agent, written: str) -> None:
+    value = "1e-6" if written.startswith("10") else "2e-6"
+    reply = {
+        "tables": ["AlzheimerDisease_CombinedGeneData_UUID"],
+        "filters": [{"on": "p", "op": "<", "values": [value]}],
+    }
+    plan = made(agent, {"question": f"Which SNPs near BIN1 have p < {written} in AD?", "reply": reply})
+    assert [filter_.values for filter_ in plan.filters] == [(float(value),)]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        {"function": "median"},
+        {"limit": "many"},
+        {"filters": [{"on": "p", "op": "~"}]},
+        {"filters": [{"on": "p", "op": "like", "values": ["%1%"]}]},
+        {"tables": [{"name": "x"}]},
+        {"joins": [{"left": "a", "right": "b", "on": "gene", "kind": "sideways"}]},
+    ],
+)
+def test_what_would_change_the_question_is_not_guessed(reply: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        PlanReply.model_validate(reply)

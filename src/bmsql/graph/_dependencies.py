@@ -60,6 +60,11 @@ class Dependencies:
 
         object.__setattr__(self, "_validator", check)
 
+    @property
+    def hides_rows(self) -> bool:
+        """Whether no value of a row may reach the reasoner."""
+        return not self.send_rows and not self.reasoner.local
+
     def validate(self, sql: str) -> ValidatedQuery | Rejected:
         """The verdict on a text; the same text is not checked twice."""
         return self._validator(sql)

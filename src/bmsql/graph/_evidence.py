@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bmsql.graph._data import load_run
 from bmsql.graph._dependencies import Dependencies
+from bmsql.graph._hidden import without_sources
 from bmsql.graph._measure import Measured
 from bmsql.graph._state import GraphState
 from bmsql.reasoners import Evidence
@@ -20,7 +21,7 @@ def evidence_for(state: GraphState, deps: Dependencies) -> Evidence:
     if final is None:
         raise ValueError("there is no result to speak of")
     measured = Measured.model_validate(state["measured"])
-    hidden = not deps.send_rows and not deps.reasoner.local
+    hidden, warnings = deps.hides_rows, warnings_of(state, measured)
     return Evidence(
         question=state["question"],
         plan=Plan.model_validate(state["plan"]),
@@ -30,7 +31,7 @@ def evidence_for(state: GraphState, deps: Dependencies) -> Evidence:
         conventions=tuple(ConventionRecord.model_validate(record) for record in state["records"]),
         total=len(final.result.rows) if hidden and measured.total is None else measured.total,
         hidden=hidden,
-        warnings=warnings_of(state, measured),
+        warnings=without_sources(warnings, measured.sources) if hidden else warnings,
     )
 
 

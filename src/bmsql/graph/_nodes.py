@@ -14,6 +14,7 @@ from bmsql.graph._data import pack, pack_result, problem_text
 from bmsql.graph._dependencies import Dependencies
 from bmsql.graph._drive import Step, Think, Wait, Work
 from bmsql.graph._evidence import evidence_for
+from bmsql.graph._hidden import without_values
 from bmsql.graph._measure import measure
 from bmsql.graph._state import Data, GraphState, Outcome, failures, fresh_pass, fresh_state, is_fresh
 from bmsql.graph._together import run_stage
@@ -68,11 +69,13 @@ def generate(state: GraphState, run: Run) -> Work:
     try:
         if tried:
             attempts = tuple(Attempt.model_validate(attempt["attempt"]) for attempt in tried)
+            if run.deps.hides_rows:
+                attempts = tuple(map(without_values, attempts))
             draft = yield Think("repair", (question, made, attempts))
         elif run.deps.budgets.candidates > 1 and hasattr(run.deps.reasoner, "drafts"):
             drafts = yield Think("drafts", (question, made, run.deps.budgets.candidates))
             election = yield Wait(partial(elect, drafts, made, question, run.deps, run.cancel))
-            draft, detail = yield from _elected(question, made, election)
+            draft, detail = yield from _elected(question, made, election, hidden=run.deps.hides_rows)
             used = {"usage": _used(state, *election.ran)}
         else:
             draft = yield Think("draft", (question, made))
@@ -86,12 +89,13 @@ def generate(state: GraphState, run: Run) -> Work:
     return Step(update, "drafted", {"sql": draft.sql, "author": draft.author, **detail})
 
 
-def _elected(question: str, made: Plan, election: Election) -> Any:
+def _elected(question: str, made: Plan, election: Election, *, hidden: bool) -> Any:
     """The draft that most candidates agree with; where as many agree with another, the reasoner's choice."""
     detail = {"candidates": election.votes}
     if not election.is_tied:
         return election.leaders[0], detail
-    chosen: Draft = yield Think("choose", (question, made, election.leaders, election.results))
+    results = (None,) * len(election.leaders) if hidden else election.results
+    chosen: Draft = yield Think("choose", (question, made, election.leaders, results))
     return chosen, {**detail, "tie": len(election.leaders)}
 
 

@@ -78,7 +78,7 @@ def _whole(parts: list[Sentence], known: Known) -> Iterator[Finding]:
             continue
         for match in _ALL.finditer(part.text):
             numbers = [int(one.value) for one in figures(match.group()) if one.whole]
-            if total is None or (shown in numbers and total not in numbers):
+            if total is None or total not in numbers:
                 yield _finding(match, part, _of_part(match.group(), known))
         for match in _TOTAL.finditer(part.text):
             if total is None or (total > 1 and match.group().lower() in ("the only", "sole")):

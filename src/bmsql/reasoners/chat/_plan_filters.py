@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from math import isclose
 
 from bmsql.conventions import Rule, RuleBook
 from bmsql.errors import PlanError
+from bmsql.reasoners.chat._figures import figures
 from bmsql.reasoners.chat._plan_names import Names
 from bmsql.reasoners.chat._replies import FilterReply
 from bmsql.types import Filter, Mention, Scalar
@@ -18,11 +20,21 @@ _TRUE, _FALSE = frozenset({"true", "t", "yes", "1"}), frozenset({"false", "f", "
 
 
 class Filters:
-    """Makes the filters of one plan. `dropped` gets the rules that were written as filters."""
+    """Makes the filters of one plan. `dropped` gets the rules that were written as filters.
 
-    def __init__(self, names: Names, rules: RuleBook, question: str, mentions: tuple[Mention, ...]) -> None:
+    stated: the roles for which the question gives a threshold of its own.
+    """
+
+    def __init__(
+        self,
+        names: Names,
+        rules: RuleBook,
+        question: str,
+        mentions: tuple[Mention, ...],
+        stated: AbstractSet[str] = frozenset(),
+    ) -> None:
         self.names, self.model, self.rules = names, names.model, rules
-        self.question, self.mentions = question, mentions
+        self.question, self.mentions, self.stated = question, mentions, stated
         self.dropped: list[Rule] = []
 
     def all(self, replies: Sequence[FilterReply]) -> tuple[Filter, ...]:
@@ -149,7 +161,9 @@ class Filters:
         rules = [rule for rule in self.rules if rule.role == role and rule.kind in ("threshold", "approval")]
         if not rules or reply.op in ("null", "not_null"):
             return False
-        if any(_same_number(text, said) for text in reply.values for said in numbers_of(self.question)):
+        said = numbers_of(self.question)
+        given = [number for text in reply.values if (number := _number(text)) is not None]
+        if role in self.stated or any(isclose(abs(one), other) for one in given for other in said):
             return False
         if not any(_is_value(rule, text) for rule in rules for text in reply.values) and rules[0].kind != "threshold":
             return False
@@ -165,21 +179,23 @@ class Filters:
         return ", ".join(text for text in values if text.strip() and text.strip().lower() in low)
 
 
-def numbers_of(question: str) -> list[str]:
-    """The numbers of a question as Python writes them: `5 x 10^-8` is `5e-8`."""
-    text = re.sub(r"\s*[x×*]\s*10\s*\^?\s*(?=[-−]?\d)", "e", question.lower()).replace("−", "-")
-    return re.findall(r"\d+(?:[.,]\d+)*(?:e-?\d+)?", text)
+def numbers_of(question: str) -> tuple[float, ...]:
+    """The numbers of a question, in whatever notation: `10^-5`, `5 × 10⁻⁸`, `.05`, `5 %` (0.05 as well as 5)."""
+    said = [size for figure in figures(question) for size in (abs(figure.value), abs(figure.value) * figure.scale)]
+    percent = [abs(figure.value) / 100 for figure in figures(question) if figure.kind == "percent"]
+    return tuple(dict.fromkeys([*said, *percent]))
 
 
-def _same_number(one: str, other: str) -> bool:
+def _number(text: str) -> float | None:
+    """A text as a number, or None where it is none."""
     try:
-        return float(one.replace(",", "")) == float(other.replace(",", ""))
+        return float(text.replace(",", ""))
     except ValueError:
-        return False
+        return None
 
 
 def _is_value(rule: Rule, text: str) -> bool:
     value = rule.value
     if isinstance(value, bool):
         return text.strip().lower() in (_TRUE if value else _FALSE)
-    return not isinstance(value, tuple) and _same_number(text, str(value))
+    return isinstance(value, int | float) and _number(text) == value

@@ -85,7 +85,10 @@ class ChatReasoner:
     def choose(
         self, question: str, plan: Plan, drafts: Sequence[Draft], results: Sequence[QueryResult | None]
     ) -> Draft:
-        """The draft whose result answers the question, of several that as many candidates agree with."""
+        """The draft whose result answers the question, of several that as many candidates agree with.
+
+        results: None where rows must not be shown.
+        """
         return think(self._steps.choose(question, plan, drafts, results), self.client)
 
     async def achoose(

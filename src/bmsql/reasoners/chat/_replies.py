@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler
+from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, model_validator
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from bmsql.types import Intent
 
+# Defaults that say nothing: the fields beside them still tell what is asked.
+_NEUTRAL = frozenset({"list", "single"})
+_NOTHING = frozenset({"none", "null", "no", "n/a", "-"})
 Mode = Literal["implied", "complement", "stated", "waived"]
 PlanOperator = Literal[
     "match", "=", "!=", "<", "<=", ">", ">=", "between", "contains", "starts_with", "null", "not_null", "region"
@@ -19,6 +22,31 @@ PlanOperator = Literal[
 class _Reply(BaseModel):
     # Small models add fields of their own; what is not asked for is not read.
     model_config = ConfigDict(extra="ignore")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_meant(cls, given: Any) -> Any:
+        """The fields in the forms that are asked for: models without strict decoding often write others.
+
+        Null stands for what a field is without it, one item for a list of it, and a number for its text.
+        """
+        if not isinstance(given, dict):
+            return given
+        meant: dict[str, Any] = {}
+        for name, field in cls.model_fields.items():
+            value = given.get(name)
+            if value is None or (value == "" and field.annotation is int):
+                continue
+            if get_origin(field.annotation) is list:
+                items = value if isinstance(value, list) else [value]
+                (kind,) = get_args(field.annotation)
+                value = [_text(item) if kind is str else item for item in items if item is not None]
+            elif field.annotation is str:
+                value = _text(value)
+            elif get_origin(field.annotation) is Literal:
+                value = _word(value, get_args(field.annotation), field.default)
+            meant[name] = value
+        return meant
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
@@ -31,6 +59,35 @@ class _Reply(BaseModel):
             for name in ("title", "description", "default"):
                 spec.pop(name, None)
         return made
+
+
+# Other words for operators.
+_SYNONYMS = {"==": "=", "in": "=", "eq": "=", "<>": "!=", "ne": "!=",
+             "gt": ">", "gte": ">=", "lt": "<", "lte": "<=", "is null": "null", "is not null": "not_null",
+             "is_null": "null", "is_not_null": "not_null", "startswith": "starts_with"}  # fmt: skip
+
+
+def _text(value: Any) -> Any:
+    """A number or a truth value as a text; what else is no text stays as it is, and is refused."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return repr(value) if isinstance(value, int | float) else value
+
+
+def _word(value: Any, known: tuple[str, ...], default: Any) -> Any:
+    """The one of the known words that is meant.
+
+    An unknown one stands for the default where the default says nothing; operators and functions decide too much.
+    """
+    if not isinstance(value, str):
+        return value
+    low = " ".join(value.lower().split())
+    low = _SYNONYMS.get(low, low) if "=" in known else low
+    if low in known:
+        return low
+    if low in _NOTHING and "" in known:
+        return ""
+    return default if default in _NEUTRAL else value
 
 
 class JoinReply(_Reply):

@@ -107,7 +107,11 @@ class Steps:
         return drafts[reply.number - 1] if 1 <= reply.number <= len(drafts) else drafts[0]
 
     def _rows(self, result: QueryResult | None, plan: Plan, tokens: int) -> str:
-        return "It could not be run." if result is None else render_result(result, plan, self.model, tokens=tokens)
+        return (
+            "Its rows are not shown to you."
+            if result is None
+            else render_result(result, plan, self.model, tokens=tokens)
+        )
 
     def _compiled(self, plan: Plan) -> Draft | None:
         if not plan.complete:

@@ -79,7 +79,9 @@ class _Making:
         )
         by_items = bool(reply.group_by) or reply.distinct
         self.names = Names(self.model, maker.tables, self.alias, joined=self.combine == "join", by_items=by_items)
-        self.filters = Filters(self.names, self.rules, question, mentions)
+        stated = {use.rule for uses in self.uses.values() for use in uses if use.mode == "stated"}
+        roles = {self.rules[rule].role for rule in stated if rule in self.rules}
+        self.filters = Filters(self.names, self.rules, question, mentions, roles)
 
     def plan(self) -> Plan:
         reply = self.reply
@@ -113,8 +115,8 @@ class _Making:
         if limit < 1:
             return None
         words = re.findall(r"\w+", self.question.lower())
-        said = [*numbers_of(self.question), *(str(_WORDS.index(word) + 1) for word in words if word in _WORDS)]
-        return limit if str(limit) in said or (limit == 1 and self.reply.order_by) else None
+        said = [*numbers_of(self.question), *(_WORDS.index(word) + 1 for word in words if word in _WORDS)]
+        return limit if limit in said or (limit == 1 and self.reply.order_by) else None
 
     # -- outputs ------------------------------------------------------------------------------
 
@@ -131,10 +133,16 @@ class _Making:
 
     def _constants(self, computed: bool) -> tuple[SelectItem, ...]:
         """In a union, what tells the rows of one table from those of another."""
-        if self.combine != "union" or computed:
+        if self.combine != "union":
             return ()
         entities = [set(self.model.tables[table].about) for table in self.alias]
         shared = next(iter(sorted(set.intersection(*entities))), "")
+        values = [self.model.tables[table].about[shared] for table in self.alias if shared]
+        if computed and len(set(values)) < len(self.alias):
+            # A figure has no key that says where it is from.
+            return tuple(
+                SelectItem(source=alias, alias="counted_in", value=table) for table, alias in self.alias.items()
+            )
         if not shared:
             return ()
         return tuple(
