@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from bmsql.errors import (
         BackendError,
         BackendUnavailableError,
+        BenchmarkFileError,
         BmsqlError,
         BudgetExceededError,
         ConfigurationError,
@@ -65,6 +66,7 @@ __all__ = [
     "Answer",
     "BackendError",
     "BackendUnavailableError",
+    "BenchmarkFileError",
     "BmsqlError",
     "BudgetExceededError",
     "Clarification",

@@ -6,7 +6,8 @@
     ├── ConfigurationError            an option, environment variable or file is wrong
     │   ├── MissingDependencyError    an optional package is not installed
     │   ├── CredentialsError          no usable credentials for a backend or a model
-    │   └── SemanticModelError        a semantic model or rule file is wrong (file, line, field)
+    │   ├── SemanticModelError        a semantic model or rule file is wrong (file, line, field)
+    │   └── BenchmarkFileError        a file of questions, records or scores is wrong (file, line)
     ├── QuestionError                 the question is empty or too long
     ├── PlanError                     a query plan cannot be compiled
     ├── SqlError                      SQL that cannot be used
@@ -37,6 +38,7 @@ from __future__ import annotations
 __all__ = [
     "BackendError",
     "BackendUnavailableError",
+    "BenchmarkFileError",
     "BmsqlError",
     "BudgetExceededError",
     "ConfigurationError",
@@ -114,6 +116,16 @@ class SemanticModelError(ConfigurationError):
         self.file = file
         self.line = line
         self.field = field
+
+
+class BenchmarkFileError(ConfigurationError):
+    """A file of the benchmark (questions, records, scores) is wrong; `file` and `line` (1-based) say where."""
+
+    def __init__(self, message: str, *, file: str = "", line: int | None = None, remedy: str = "") -> None:
+        place = ":".join(str(part) for part in (file, line) if part)
+        super().__init__(f"{place}: {message}" if place else message, remedy=remedy)
+        self.file = file
+        self.line = line
 
 
 class QuestionError(BmsqlError):

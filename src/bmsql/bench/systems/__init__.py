@@ -1,0 +1,6 @@
+"""The systems that are compared, each opened by its name from the same parts."""
+
+from bmsql.bench.systems._open import SYSTEMS, SystemOptions, open_system
+from bmsql.bench.systems._ours import PARTS, OurSystem
+
+__all__ = ["PARTS", "SYSTEMS", "OurSystem", "SystemOptions", "open_system"]
