@@ -20,6 +20,7 @@ _MODULES = (
     "bmsql.planning",
     "bmsql.backends",
     "bmsql.reasoners",
+    "bmsql.reasoners.chat",
     "bmsql.graph",
     "bmsql.agent",
     "bmsql.testing",

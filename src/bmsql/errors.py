@@ -35,6 +35,11 @@ other libraries are mapped where they enter, with the original as `__cause__`.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bmsql.types import StepUsage
+
 __all__ = [
     "BackendError",
     "BackendUnavailableError",
@@ -203,8 +208,11 @@ class ReasonerError(BmsqlError):
 class ModelError(ReasonerError):
     """A language model gave no usable reply.
 
-    `model` names it; `status` is the HTTP status of the reply, where there was one.
+    `model` names it; `status` is the HTTP status of the reply, where there was one; `usage` is what
+    the step had cost by then, where calls were made.
     """
+
+    usage: StepUsage | None = None
 
     def __init__(self, message: str, *, model: str = "", status: int | None = None, remedy: str = "") -> None:
         super().__init__(message, remedy=remedy)

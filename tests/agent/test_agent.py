@@ -334,11 +334,14 @@ def test_environment_is_read_when_the_agent_is_made(monkeypatch: pytest.MonkeyPa
         ("BMSQL_LIMIT_SECONDS", "nan", "bounds"),
         ("BMSQL_LIMIT_ROWS", "1" + "0" * 30, "bounds"),
         ("BMSQL_SEND_ROWS", "perhaps", "true"),
-        ("BMSQL_MODEL", "openai:gpt-5", "offline"),
+        ("BMSQL_MODEL", "gpt-5", "provider:name"),
+        ("BMSQL_MODEL", "openai:gpt-5", "OPENAI_API_KEY"),
+        ("BMSQL_CANDIDATES", "0", "from 1"),
     ],
 )
 def test_wrong_variables_are_named(monkeypatch: pytest.MonkeyPatch, variable: str, value: str, said: str) -> None:
     monkeypatch.setenv(variable, value)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     options: dict[str, Any] = {} if variable == "BMSQL_MODEL" else {"model": ScriptedReasoner()}
     with pytest.raises(ConfigurationError) as raised:
         Agent(backend=LittleBackend(), semantic_model=model(), **options)
@@ -387,11 +390,6 @@ def test_a_wrong_backend_variable_is_named(monkeypatch: pytest.MonkeyPatch, valu
     with pytest.raises((ConfigurationError, BackendUnavailableError), match=r"^BMSQL_BACKEND is") as raised:
         Agent(model=ScriptedReasoner(), semantic_model=model())
     assert raised.value.remedy
-
-
-def test_chat_models_come_later() -> None:
-    with pytest.raises(ConfigurationError, match="offline reasoner only"):
-        Agent(model="google_genai:gemini-2.5-flash", backend=LittleBackend(), semantic_model=model())
 
 
 def test_a_key_alone_chooses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

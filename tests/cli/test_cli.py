@@ -127,7 +127,7 @@ def test_question_from_the_environment_and_from_standard_input(cli: Run, monkeyp
         (["ask", "--nonsense", "q"], 2, "UsageError", "--nonsense"),
         (["ask", "--max-rows", "-1", "q"], 2, "UsageError", "--max-rows"),
         (["ask", "--profile", "lax", "q"], 2, "ConfigurationError", "lax"),
-        (["ask", "--model", "openai:gpt-5", "q"], 2, "ConfigurationError", "offline reasoner only"),
+        (["ask", "--model", "gpt-5", "q"], 2, "ConfigurationError", "provider:name"),
         (["ask", "--backend", "oracle://x", "q"], 2, "ConfigurationError", "oracle"),
         (["ask", "--backend", "duckdb:///no/such/file.duckdb", "q"], 2, "BackendUnavailableError", "file.duckdb"),
         (["ask", "--semantic-model", "/no/such.yaml", "q"], 2, "SemanticModelError", "/no/such.yaml"),

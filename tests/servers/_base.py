@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import socket
 import struct
 import threading
@@ -41,6 +42,10 @@ class ModelServer:
         self.script = script
         self.received: list[Received] = []
         self.connections = 0
+        # Set when a client closed its connection while it was to wait for its answer.
+        self.gone = threading.Event()
+        # Set by the first request.
+        self.arrived = threading.Event()
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._server = _Server(("127.0.0.1", 0), _handler(self))
@@ -50,6 +55,13 @@ class ModelServer:
     def url(self) -> str:
         """The base address, without a slash at the end."""
         return f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def restart(self, script: Script) -> None:
+        """Begin anew with another script."""
+        with self._lock:
+            self.script, self.received = script, []
+            self.gone.clear()
+            self.arrived.clear()
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -65,8 +77,8 @@ class ModelServer:
         request = Received(path, {key.lower(): value for key, value in handler.headers.items()}, body)
         with self._lock:
             self.received.append(request)
-            turn = len(self.received) - 1
-        script = self.script
+            self.arrived.set()
+            turn, script = len(self.received) - 1, self.script
         if callable(script):
             answer: Answer = script(request)
         elif isinstance(script, Sequence):
@@ -76,7 +88,7 @@ class ModelServer:
         stream = self.streams(request)
         match answer:
             case Hang(seconds):
-                self._stopped.wait(seconds)
+                self._wait(handler, seconds)
                 handler.close_connection = True
             case Status():
                 handler.send_json(answer.code, self.error(answer), answer.headers)
@@ -94,13 +106,22 @@ class ModelServer:
                 handler.reset(events[:2] if stream else None)
             case _:
                 if isinstance(answer, Say) and answer.delay:
-                    self._stopped.wait(answer.delay)
+                    self._wait(handler, answer.delay)
                 if stream:
                     handler.send_stream(
                         [f"data: {json.dumps(event)}\n\n" for event in self.events(answer, request)] + self.stream_end()
                     )
                 else:
                     handler.send_json(200, self.body(answer, request))
+
+    def _wait(self, handler: _Handler, seconds: float) -> None:
+        """Wait, but not for a client that is gone."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and not self._stopped.is_set():
+            readable, _, _ = select.select([handler.connection], [], [], min(0.05, max(0.0, end - time.monotonic())))
+            if readable and not handler.connection.recv(1, socket.MSG_PEEK):
+                self.gone.set()
+                raise ConnectionAbortedError
 
     @abstractmethod
     def streams(self, request: Received) -> bool:

@@ -12,7 +12,10 @@ import typer
 from bmsql._version import __version__
 from bmsql.cli._options import (
     Backend,
+    Cache,
+    Candidates,
     Debug,
+    Examples,
     Json,
     LimitOptions,
     MaxPasses,
@@ -74,6 +77,9 @@ def ask(
             show_default=False,
         ),
     ] = None,
+    candidates: Candidates = None,
+    examples: Examples = None,
+    cache: Cache = None,
     max_rows: Annotated[int, typer.Option("--max-rows", min=0, help="Rows to show.")] = 20,
     json: Json = False,
     debug: Debug = False,
@@ -91,6 +97,9 @@ def ask(
         max_passes=max_passes,
         limits=limit,
         send_rows=send_rows,
+        candidates=candidates,
+        examples=examples,
+        cache=cache,
     ) as agent:
         answer = agent.ask(text)
     if json:

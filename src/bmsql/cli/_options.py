@@ -46,12 +46,28 @@ MaxPasses = Annotated[
         "--max-passes", help="Plans per question, 1 to 10; 1 by default. [BMSQL_MAX_PASSES]", show_default=False
     ),
 ]
+Candidates = Annotated[
+    int | None,
+    typer.Option(
+        "--candidates",
+        help="Drafts of a chat model, of which the commonest result is taken; 1 by default. [BMSQL_CANDIDATES]",
+        show_default=False,
+    ),
+]
+Examples = Annotated[
+    Path | None,
+    typer.Option("--examples", help="A file of your own example queries. [BMSQL_EXAMPLES]", show_default=False),
+]
+Cache = Annotated[
+    Path | None,
+    typer.Option("--cache", help="A file to keep a chat model's replies in. [BMSQL_CACHE]", show_default=False),
+]
 LimitOptions = Annotated[
     list[str] | None,
     typer.Option(
         "--limit",
         metavar="NAME=NUMBER",
-        help="rows, seconds or memory_mb per query; may be given several times. [BMSQL_LIMIT_ROWS, ...]",
+        help="rows, seconds, memory_mb and the like; may be given several times. [BMSQL_LIMIT_ROWS, ...]",
         show_default=False,
     ),
 ]
@@ -69,6 +85,9 @@ def make_agent(
     max_passes: int | None = None,
     limits: list[str] | None = None,
     send_rows: bool | None = None,
+    candidates: int | None = None,
+    examples: Path | None = None,
+    cache: Path | None = None,
 ) -> Agent:
     """An agent with the options given; those that were not are the agent's own to find."""
     from bmsql.agent import Agent
@@ -82,6 +101,9 @@ def make_agent(
         max_passes=max_passes,
         limits=read_limits(limits) if limits else None,
         send_rows=send_rows,
+        candidates=candidates,
+        examples=examples,
+        cache=cache,
     )
 
 

@@ -6,7 +6,7 @@ from rich.console import Console
 
 from bmsql.cli._console import Text, heading, indented, show_sql, show_table
 from bmsql.cli._table import rows_table
-from bmsql.types import Answer, ConventionRecord, QueryResult
+from bmsql.types import Answer, ConventionRecord, QueryResult, Usage
 from bmsql.types._html import shown_of
 
 _STATUS = {
@@ -51,7 +51,18 @@ def used_line(answer: Answer) -> str:
     """Which reasoner, knowledge base and profile answered, and how long it took."""
     queries = f"{answer.usage.queries} quer{'y' if answer.usage.queries == 1 else 'ies'}"
     used = f"Reasoner: {answer.reasoner}. Knowledge base: {answer.backend}. Profile: {answer.profile}."
-    return f"{used} {queries}, {answer.usage.seconds * 1000:.0f} ms."
+    return f"{used} {queries}, {model_use(answer.usage)}{answer.usage.seconds * 1000:.0f} ms."
+
+
+def model_use(usage: Usage) -> str:
+    """Calls and tokens of a chat model, with a comma behind them; nothing where none was called."""
+    steps = usage.steps
+    calls = sum(step.calls for step in steps)
+    if not calls:
+        return ""
+    about = "about " if any(step.estimated for step in steps) else ""
+    sent, written = sum(step.prompt_tokens for step in steps), sum(step.completion_tokens for step in steps)
+    return f"{calls} model call{'' if calls == 1 else 's'} with {about}{sent} + {written} tokens, "
 
 
 def show_conventions(to: Console, records: tuple[ConventionRecord, ...]) -> None:

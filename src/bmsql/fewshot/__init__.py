@@ -1,9 +1,17 @@
-"""stand-in"""
+"""Example questions with their SQL, and the nearest of them to a new question."""
 
+from bmsql.fewshot._example import Example, skeleton_similarity
+from bmsql.fewshot._mask import mask_question
+from bmsql.fewshot._skeleton import skeleton
+from bmsql.fewshot._store import ExampleStore, HoldOut, Scored, same_template
 
-class ExampleStore:
-    def __init__(self, examples, path=None, *, embed=None):
-        self.path = path
-
-    def nearest(self, question, mentions, *, k=3, hold_out=None):
-        return []
+__all__ = [
+    "Example",
+    "ExampleStore",
+    "HoldOut",
+    "Scored",
+    "mask_question",
+    "same_template",
+    "skeleton",
+    "skeleton_similarity",
+]

@@ -44,7 +44,7 @@ def open_reasoner(
     from bmsql.reasoners.chat import ChatClient, ChatReasoner, DraftCache, open_chat_model
 
     chat = chat or ChatSettings()
-    store = ExampleStore(semantic_model.examples, chat.examples, embed=chat.embeddings)
+    store = ExampleStore(semantic_model, chat.examples, link=link, embed=chat.embeddings)
     version = knowledge_version(semantic_model, rules, catalog)
     cache = DraftCache(chat.cache, version=version) if chat.cache is not None else None
     client = ChatClient(open_chat_model(name, timeout=chat.timeout), timeout=chat.timeout, cache=cache)

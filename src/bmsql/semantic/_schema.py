@@ -268,10 +268,15 @@ class Join(Frozen):
 
 
 class Example(Frozen):
-    """An example question with its SQL, in which `{family.about}` tables are written by name."""
+    """An example question with its SQL, in the BigQuery dialect.
+
+    Tables are written by name, or as `{family}` or `{family.value}`: `{gwas.AD}` is the table of the family `gwas`
+    that is about `AD`. template: a name that the examples of one template share.
+    """
 
     question: str
     sql: str
+    template: str = ""
 
 
 class SemanticModel(Frozen):

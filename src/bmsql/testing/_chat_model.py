@@ -18,7 +18,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.output_parsers import JsonOutputParser, PydanticOutputParser
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
-from langchain_core.runnables import Runnable, RunnableMap, RunnablePassthrough
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableMap, RunnablePassthrough
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import BaseModel, Field, PrivateAttr
 
@@ -27,6 +27,8 @@ from bmsql.errors import ReasonerError
 _instances = itertools.count(1)
 # UTF-8 bytes per token of the counts that it reports.
 _BYTES_PER_TOKEN = 4
+# Where bmsql's calls say which step they are made for.
+_STEP = "bmsql_step"
 
 
 @dataclass(frozen=True)
@@ -145,6 +147,30 @@ class ScriptedChatModel(BaseChatModel):
         await asyncio.sleep(self._seconds(call))
         return ChatResult(generations=[ChatGeneration(message=self._reply(call))])
 
+    def stream(
+        self,
+        input: Any,  # noqa: A002 - LangChain's name
+        config: RunnableConfig | None = None,
+        *,
+        stop: list[str] | None = None,
+        **kwargs: Any,
+    ) -> Iterator[AIMessageChunk]:
+        """The reply in pieces."""
+        # LangChain gives `_stream` no run manager, so the step travels with the arguments.
+        yield from super().stream(input, config, stop=stop, **{**kwargs, _STEP: _step_of(config)})
+
+    async def astream(
+        self,
+        input: Any,  # noqa: A002 - LangChain's name
+        config: RunnableConfig | None = None,
+        *,
+        stop: list[str] | None = None,
+        **kwargs: Any,
+    ) -> AsyncIterator[AIMessageChunk]:
+        """As `stream`, without blocking."""
+        async for chunk in super().astream(input, config, stop=stop, **{**kwargs, _STEP: _step_of(config)}):
+            yield chunk
+
     def _stream(
         self, messages: list[BaseMessage], stop: list[str] | None = None, run_manager: Any = None, **kwargs: Any
     ) -> Iterator[ChatGenerationChunk]:
@@ -169,7 +195,9 @@ class ScriptedChatModel(BaseChatModel):
 
     def _record(self, messages: list[BaseMessage], run_manager: Any, arguments: dict[str, Any]) -> ScriptedCall:
         set_here = {"temperature": self.temperature, "max_tokens": self.max_tokens}
-        step = str((getattr(run_manager, "metadata", None) or {}).get("bmsql_step", ""))
+        arguments = dict(arguments)
+        streamed = arguments.pop(_STEP, "")
+        step = str((getattr(run_manager, "metadata", None) or {}).get(_STEP, streamed))
         given = {name: value for name, value in {**set_here, **arguments}.items() if value is not None}
         call = ScriptedCall(tuple(messages), step, given)
         with self._script.lock:
@@ -201,6 +229,10 @@ class ScriptedChatModel(BaseChatModel):
                 remedy="Add replies to the script, or give a function.",
             )
         return script[turn]
+
+
+def _step_of(config: RunnableConfig | None) -> str:
+    return str(((config or {}).get("metadata") or {}).get(_STEP, ""))
 
 
 def _response_format(schema: dict[str, Any] | type, method: str) -> dict[str, Any]:

@@ -170,7 +170,7 @@ class StepUsage(Frozen):
 
 
 class Usage(Frozen):
-    """What an answer cost: model steps, queries, bytes (None: not metered) and seconds."""
+    """What an answer cost: model calls by step, queries, bytes (None: not metered) and seconds."""
 
     steps: tuple[StepUsage, ...] = ()
     queries: int = 0

@@ -33,7 +33,7 @@ _THERE = re.compile(rf"\bthere (?:are|is|were|was)\s+(?:exactly\s+)?(?P<n>{_COUN
 _SHOWN = re.compile(
     r"\b(?:first|shown|showing|shows|show|displayed|listed|list(?:s|ing)? (?:only|the first)|fetched|returned|"
     r"retrieved|at least|more than|limited|limit|capped|truncated|sample|subset|some of|among|not all|may be more|"
-    r"are more|others exist|more (?:rows|results|exist)|includ\w+|here|below|above|top)\b",
+    r"are more|others exist|more (?:rows|results|exist)|includ\w+|here|top)\b",
     re.IGNORECASE,
 )
 _NOTHING = re.compile(
@@ -134,6 +134,8 @@ def _judged(parts: list[Sentence], known: Known) -> Iterator[Finding]:
         compared = _COMPARED.search(record.predicate)
         if record.status != "judged" or compared is None or not record.words or compared[1].lower() not in names:
             continue
+        if float(compared[3]) == 0:
+            continue  # a direction, which each allele has its own of
         place = names.index(compared[1].lower())
         cells = [row[place] for row in result.rows]
         numbers = [cell for cell in cells if isinstance(cell, int | float) and not isinstance(cell, bool)]

@@ -20,28 +20,28 @@ _CONSTANTS = {"None": "null", "True": "true", "False": "false", "undefined": "nu
 
 
 def find_json(text: str) -> dict[str, Any] | list[Any] | None:
-    """The first JSON object (or else array) in a text, or None where there is none.
+    """The JSON object in a text, or None where there is none; an array only where no object stands by itself.
 
     >>> find_json('Sure! Here it is: {"sql": "SELECT 1", "notes": [1, 2,],}. Anything else?')
     {'sql': 'SELECT 1', 'notes': [1, 2]}
     """
     text = _THOUGHT.sub("", text).strip().removeprefix("\ufeff")
-    found: list[Any] | None = None
-    for piece in _pieces(text):
-        value = _read(piece)
-        if isinstance(value, dict):
-            return value
-        if isinstance(value, list) and found is None:
-            found = value
-    return found
+    pieces = (piece for find in (_framed, _objects, _arrays) for piece in find(text))
+    return next((value for piece in pieces if (value := _read(piece)) is not None), None)
 
 
-def _pieces(text: str) -> Iterator[str]:
-    """The texts that may be the value, most likely first."""
+def _framed(text: str) -> Iterator[str]:
+    """The text itself, and what stands in fences."""
     yield text
     yield from (match[1] for match in _FENCE.finditer(text))
-    yield from _balanced(text, "{", "}")
-    yield from _balanced(text, "[", "]")
+
+
+def _objects(text: str) -> Iterator[str]:
+    return _balanced(text, "{", "}")
+
+
+def _arrays(text: str) -> Iterator[str]:
+    return _balanced(text, "[", "]")
 
 
 def _balanced(text: str, opening: str, closing: str) -> Iterator[str]:
@@ -78,14 +78,15 @@ def _closing(text: str, start: int, opening: str, closing: str) -> int | None:
     return None
 
 
-def _read(piece: str) -> object:
+def _read(piece: str) -> dict[str, Any] | list[Any] | None:
     piece = piece.strip()
     if piece[:1] not in {"{", "["}:
         return None
     # `strict=False`: models put line breaks into strings as they are.
     for candidate in (piece, _SLIPS.sub(_mend, piece)):
         try:
-            return json.loads(candidate, strict=False)
+            loaded: dict[str, Any] | list[Any] = json.loads(candidate, strict=False)
+            return loaded
         except (ValueError, RecursionError):
             continue
     try:

@@ -48,13 +48,18 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Fault:
-    """One failed call. retry_after: seconds the server asks to wait; parameter: the one it refuses."""
+    """One failed call.
+
+    retry_after: seconds that the server asks to wait. parameter: the one that it refuses. usage: of a
+    reply that was refused on our side, such as one that was cut off, in LangChain's form.
+    """
 
     kind: Kind
     message: str
     status: int | None = None
     retry_after: float | None = None
     parameter: str = ""
+    usage: dict[str, Any] | None = None
 
 
 class FaultError(Exception):
@@ -98,6 +103,8 @@ _BY_NAME: tuple[tuple[re.Pattern[str], Kind], ...] = (
     (re.compile(r"Connect|ProtocolError|NetworkError|ReadError|WriteError|CloseError|TransportError"), Kind.CONNECTION),
     (re.compile(r"DecodingError|JSONDecode|ResponseValidation"), Kind.MALFORMED),
     (re.compile(r"Authentication|Credential|PermissionDenied|Unauthori"), Kind.AUTH),
+    # OpenAI's own, without a status: an error in the middle of a stream.
+    (re.compile(r"\bAPIError\b"), Kind.SERVER),
 )
 _BY_BUILTIN: tuple[tuple[tuple[type[Exception], ...], Kind], ...] = (
     ((TimeoutError,), Kind.TIMEOUT),
@@ -109,6 +116,7 @@ _BY_BUILTIN: tuple[tuple[tuple[type[Exception], ...], Kind], ...] = (
 _BAD_KEY = re.compile(
     r"api[ _-]?key (is )?(not valid|invalid|expired|missing)|API_KEY_INVALID|invalid api[ _-]?key", re.IGNORECASE
 )
+_THROTTLED = re.compile(r"throttl|too many requests|rate.?limit", re.IGNORECASE)
 _NO_QUOTA = re.compile(r"insufficient_quota|exceeded your current quota|credit balance|billing", re.IGNORECASE)
 _TOO_LONG = re.compile(
     r"context[ _](length|window|size)|too many (input )?tokens|prompt is too long|maximum number of tokens"
@@ -129,12 +137,15 @@ def read_fault(error: Exception) -> Fault:
     kind = _kind(chain, status, text)
     if kind is Kind.TIMEOUT and not str(error):
         text = "no reply in time"
+    if kind is Kind.MALFORMED and not _said_error(error):
+        text = f"{type(error).__name__}: {text}"
     return Fault(
         kind,
         text,
         status=status,
         retry_after=_retry_after(chain) if kind in {Kind.RATE, Kind.SERVER} else None,
         parameter=next((str(name) for link in chain if isinstance(name := getattr(link, "param", None), str)), ""),
+        usage=_usage(error),
     )
 
 
@@ -165,6 +176,8 @@ def _sharper(kind: Kind, text: str) -> Kind:
         return Kind.AUTH
     if kind is Kind.REQUEST and _TOO_LONG.search(text):
         return Kind.TOO_LONG
+    if kind is Kind.REQUEST and _THROTTLED.search(text):
+        return Kind.RATE
     if kind is Kind.RATE and _NO_QUOTA.search(text) and "per minute" not in text.lower():
         return Kind.QUOTA
     return kind
@@ -181,12 +194,36 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 def _status(error: BaseException) -> int | None:
     response = getattr(error, "response", None)
-    values = (getattr(error, "status_code", None), getattr(error, "code", None), getattr(response, "status_code", None))
+    values = [getattr(error, "status_code", None), getattr(error, "code", None), getattr(response, "status_code", None)]
+    values += [_said_error(error).get("code"), _said_error(error).get("status")]
+    if isinstance(response, dict):
+        # As Amazon's SDK has it.
+        values.append(response.get("ResponseMetadata", {}).get("HTTPStatusCode"))
     return next((value for value in values if isinstance(value, int) and 400 <= value < 600), None)
 
 
+def _usage(error: Exception) -> dict[str, Any] | None:
+    """The tokens of the completion that OpenAI's SDK hands over with its LengthFinishReasonError."""
+    usage = getattr(getattr(error, "completion", None), "usage", None)
+    if usage is None:
+        return None
+    details = [getattr(usage, name, None) for name in ("prompt_tokens_details", "completion_tokens_details")]
+    return {
+        "input_tokens": usage.prompt_tokens,
+        "output_tokens": usage.completion_tokens,
+        "input_token_details": {"cache_read": getattr(details[0], "cached_tokens", None)},
+        "output_token_details": {"reasoning": getattr(details[1], "reasoning_tokens", None)},
+    }
+
+
+def _said_error(error: BaseException) -> dict[str, Any]:
+    """The `error` of a body that came with status 200, which OpenAI's integration raises as a ValueError."""
+    said = error.args[0] if isinstance(error, ValueError) and error.args else None
+    return said if isinstance(said, dict) else {}
+
+
 def _text(error: Exception) -> str:
-    text = " ".join(str(error).split()) or type(error).__name__
+    text = " ".join(str(_said_error(error).get("message") or error).split()) or type(error).__name__
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 

@@ -18,7 +18,7 @@ _EXPONENT = rf"""
 """
 _NUMBER = re.compile(
     rf"""
-    (?P<chromosome>\bchr(?:omosome)?s?[ _]?)?
+    (?P<chromosome>\b[Cc]hr(?:omosome)?s?[ _]?)?
     (?P<sign>(?<![\w)\]%.])[{_MINUS}+])?\s?
     (?(chromosome)|(?<![A-Za-z_\d])(?<!\d[.,]))
     (?: (?P<power>10)

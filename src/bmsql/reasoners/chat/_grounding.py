@@ -72,6 +72,8 @@ def _name_findings(
             continue
         if spec and spec.kind == "symbol" and _LIST.search(mention.text):
             continue  # two things of a list
+        if mention.method == "unlinked" and words_of(mention.text).rstrip() in known.text:
+            continue  # what several known names begin with, such as GRIN
         if spec and spec.kind == "category" and _is_jargon(mention.text, known):
             continue
         if again is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -23,7 +23,10 @@ class Identity(NamedTuple):
     def of(cls, model: BaseChatModel) -> Identity:
         """The identity of a model instance."""
         kind = f"{type(model).__module__}.{type(model).__qualname__}"
-        return cls(kind, _first(model, _NAMES), _first(model, _ADDRESSES))
+        # OpenAI's SDK reads the address from a variable itself, and alone knows it then.
+        clients: list[Any] = [getattr(model, name, None) for name in ("root_client", "root_async_client")]
+        address = next((str(client.base_url) for client in clients if hasattr(client, "base_url")), "")
+        return cls(kind, _first(model, _NAMES), address or _first(model, _ADDRESSES))
 
 
 def display_name(model: BaseChatModel) -> str:

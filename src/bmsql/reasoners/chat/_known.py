@@ -18,6 +18,7 @@ from bmsql.semantic import SemanticModel, Table
 from bmsql.types import QueryResult
 
 _DIGITS = re.compile(r"(?<![A-Za-z_\d.])\d+(?:,\d{3})*(?:\.\d+)?")
+_NO_WORD = re.compile(r"[^a-z0-9α-ω]+")
 _LISTED = re.compile(r"[;,|]\s*")
 _COUNTED_ROWS = 200
 
@@ -30,12 +31,15 @@ class Quantity:
     unit: str = ""
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=32768)
 def words_of(text: str) -> str:
     """`text` without case, accents and punctuation, as words between single spaces, one at each end."""
-    folded = unicodedata.normalize("NFKD", text).casefold().replace("'s ", " ").replace("’s ", " ")
-    folded = "".join(char for char in folded if not unicodedata.combining(char))
-    return f" {' '.join(re.sub(r'[^a-z0-9α-ω]+', ' ', folded).split())} "
+    folded = text.casefold()
+    if not text.isascii():
+        folded = unicodedata.normalize("NFKD", text).casefold()
+        folded = "".join(char for char in folded if not unicodedata.combining(char))
+    folded = folded.replace("'s ", " ").replace("’s ", " ")
+    return f" {_NO_WORD.sub(' ', folded).strip()} "
 
 
 @dataclass
@@ -329,6 +333,8 @@ def _quantities(cell: object, unit: str) -> Iterator[Quantity]:
 
 def _numbers_in(text: str) -> set[float]:
     """The numbers of a text, whatever stands after them: `40MG/0.8ML` holds 40 and 0.8, `5e-8` no 5."""
+    if " " not in text and not _DIGITS.search(text):
+        return set()  # a name, or an identifier
     said = figures(text)
     found = {figure.value for figure in said}
     rest = list(text)

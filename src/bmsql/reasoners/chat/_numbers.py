@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from bmsql.reasoners.chat._figures import Figure, figures
 from bmsql.reasoners.chat._finding import Finding
@@ -32,8 +33,12 @@ _APART = re.compile(
     re.IGNORECASE,
 )
 _BEFORE_REST = re.compile(r"\b(?:other|another|further|additional|remaining|plus)\s*$", re.IGNORECASE)
-_CLAUSE = re.compile(r"[,;:.()\n]")
+# What a number counts stands before the next number and the verb.
+_CLAUSE = re.compile(
+    r"[,;:.()\n\d]|\b(?:is|are|was|were|has|have|had|leads?|holds?|carr(?:y|ies)|with|at|on|in|for|near|than|and|or)\b"
+)
 _ADJECTIVES = 5
+_TIMES = re.compile(r"[\s-]*(?:times|fold)\b", re.IGNORECASE)
 _PHASE = re.compile(r"\bphases?\s*$", re.IGNORECASE)
 # The smallest number that a FLOAT64 holds in full; what is below it is 0.
 _UNDERFLOW = 1e-300
@@ -47,7 +52,7 @@ def number_findings(text: str, parts: list[Sentence], known: Known) -> Iterator[
     for figure in said:
         (sound if _is_sound(figure, text, parts, known) else doubtful).append(figure)
     for figure in doubtful:
-        if not _is_ratio(figure, sound):
+        if not (_is_ratio(figure, sound) or _is_multiple(figure, text, sound)):
             yield Finding(figure.text, "number", _why(figure, known), figure.start)
 
 
@@ -57,7 +62,8 @@ def _is_sound(figure: Figure, text: str, parts: list[Sentence], known: Known) ->
         return True
     if figure.kind in ("number", "word", "ordinal") and figure.whole and _is_count(figure, text, sentence, known):
         return True
-    return any(_fits(figure, one, text, sentence) for one in _candidates(figure, text, known))
+    around = _Around.of(figure, text, sentence)
+    return any(_fits(figure, one, around) for one in _candidates(figure, text, known))
 
 
 def _verbatim(figure: Figure, text: str, known: Known) -> bool:
@@ -93,21 +99,34 @@ def _counted(figure: Figure, text: str, known: Known) -> str:
     return min(found, default=(0, ""))[1]
 
 
-def _fits(figure: Figure, one: Quantity, text: str, sentence: Sentence) -> bool:
+@dataclass(frozen=True)
+class _Around:
+    """What the words around a number allow: an odds ratio, a logarithm, a bound, a number without its sign."""
+
+    odds: bool
+    log: bool
+    below: bool
+    lowers: bool
+
+    @classmethod
+    def of(cls, figure: Figure, text: str, sentence: Sentence) -> _Around:
+        """The words of the sentence; an odds ratio may be named anywhere in the text."""
+        return cls(
+            odds=_ODDS.search(text) is not None,
+            log=_LOG.search(sentence.text) is not None,
+            below=_BELOW.search(text[: figure.start]) is not None,
+            lowers=not figure.signed and _LOWERS.search(sentence.text) is not None,
+        )
+
+
+def _fits(figure: Figure, one: Quantity, around: _Around) -> bool:
     if one.unit == PERCENT and figure.kind != "percent":
         return False
-    if one.unit == EXP and not _ODDS.search(sentence.text) and not _ODDS.search(text):
-        return False
-    if one.unit == LOG10 and not _LOG.search(sentence.text):
+    if (one.unit == EXP and not around.odds) or (one.unit == LOG10 and not around.log):
         return False
     if one.unit == PROBABILITY and one.value == 0:
-        below = _BELOW.search(text[: figure.start]) is not None
-        return figure.value == 0 or (below and 0 < figure.value <= _UNDERFLOW)
-    if figure.says(one.value):
-        return True
-    if one.value < 0 and not figure.signed and _LOWERS.search(sentence.text):
-        return figure.says(-one.value)
-    return False
+        return figure.value == 0 or (around.below and 0 < figure.value <= _UNDERFLOW)
+    return figure.says(one.value) or (one.value < 0 and around.lowers and figure.says(-one.value))
 
 
 def _is_count(figure: Figure, text: str, sentence: Sentence, known: Known) -> bool:
@@ -134,6 +153,15 @@ def _is_ratio(figure: Figure, others: list[Figure]) -> bool:
         return False
     counts = {one.value for one in others if one.whole and one.kind in ("number", "word") and one.value > 0}
     return any(figure.says(100 * part / whole) for part in counts for whole in counts if part <= whole)
+
+
+def _is_multiple(figure: Figure, text: str, others: list[Figure]) -> bool:
+    """Whether a number of times is that of one number of the text over another."""
+    if not _TIMES.match(text[figure.end :]):
+        return False
+    values = {abs(one.value) for one in others if one.value and one.kind in ("number", "word", "percent")}
+    slack = 0.5 * figure.step if figure.step < 1 or not figure.rough else 1.0
+    return any(abs(more / less - figure.value) <= slack for more in values for less in values if more > less)
 
 
 def _why(figure: Figure, known: Known) -> str:

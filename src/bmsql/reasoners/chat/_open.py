@@ -7,6 +7,8 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
+
 from bmsql.errors import ConfigurationError, CredentialsError, MissingDependencyError
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ _KEYS = {
     "groq": ("GROQ_API_KEY",),
     "deepseek": ("DEEPSEEK_API_KEY",),
 }
-_VARIABLE = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*_(?:API_KEY|TOKEN|KEY)\b")
+_VARIABLE = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
 _MISSING = re.compile(r"api[ _-]?key|credential|token", re.IGNORECASE)
 
 
@@ -57,7 +59,7 @@ def _check_instance(model: Any) -> BaseChatModel:
     if isinstance(model, BaseChatModel):
         return model
     raise ConfigurationError(
-        f"a {type(model).__name__} is not a LangChain chat model.",
+        f"an object of type {type(model).__name__} is not a LangChain chat model.",
         remedy="Give a 'provider:name' string or an instance of a LangChain chat model.",
     )
 
@@ -108,7 +110,7 @@ def _missing(provider: str, why: str) -> MissingDependencyError:
 
 def _refused(provider: str, name: str, error: Exception) -> ConfigurationError:
     """What LangChain or the provider's class says when a model cannot be made."""
-    text = " ".join(str(error).split())
+    text = _reason(error)
     if "nsupported" in text and "provider" in text:
         return ConfigurationError(
             f"there is no provider '{provider}'.",
@@ -120,5 +122,13 @@ def _refused(provider: str, name: str, error: Exception) -> ConfigurationError:
         variable = keys[0] if keys else next(iter(_VARIABLE.findall(text)), "the provider's key variable")
         return CredentialsError(f"there is no key for '{provider}:{name}'.", remedy=f"Set {variable}.")
     return ConfigurationError(
-        f"the model '{provider}:{name}' cannot be made: {text[:300]}", remedy="Check its name and the options."
+        f"the model '{provider}:{name}' cannot be made: {text[:300]}",
+        remedy=f"Set {named[0]}." if (named := _VARIABLE.findall(text)) else "Check its name and the options.",
     )
+
+
+def _reason(error: Exception) -> str:
+    """What an error says, without the frame that pydantic puts around it."""
+    if isinstance(error, ValidationError):
+        return "; ".join(problem["msg"].removeprefix("Value error, ") for problem in error.errors())
+    return " ".join(str(error).split())

@@ -86,6 +86,7 @@ def ask(
             course.call = _in_way(call, request, _next_way(call.way, request, memory))
             continue
         if isinstance(message, FaultError):
+            tally.add_reported(message.fault.usage)
             course.call = _after_fault(message, course, request, memory, name)
             continue
         tally.add(message, (item.content for item in call.messages))
@@ -145,6 +146,10 @@ def _after_fault(error: FaultError, course: _Course, request: Request, memory: M
             schema = request.schema.__name__ if request.schema and _OF_SCHEMA.search(fault.message) else ""
             memory.drop_way(call.way, schema)
             return _in_way(call, request, _next_way(call.way, request, memory))
+    # Some servers break over what they do not know, and say so.
+    if fault.kind is Kind.SERVER and call.way is not Way.TEXT and _refuses_way(fault, call.way):
+        memory.drop_way(call.way)
+        return _in_way(call, request, _next_way(call.way, request, memory))
     raise error
 
 
@@ -218,6 +223,8 @@ def _corrected(
 ) -> Call:
     """The call that tells the model what is wrong with its reply, once."""
     call, schema, text = course.call, request.schema, raw_text(message)
+    if not text.strip():
+        return _again(course, name)
     if schema is None or course.corrected:
         why = "is no JSON object" if isinstance(error, NoJson) else f"does not match: {_first_problem(error)}"
         raise ModelOutputError(
@@ -226,11 +233,9 @@ def _corrected(
             output=text,
             remedy="Use a model that supports structured output.",
         ) from error
-    if not text.strip():
-        return _again(course, name)
     course.corrected = True
     way = call.way
-    if isinstance(error, NoJson) and way is not Way.TEXT:
+    if isinstance(error, NoJson) and way is not Way.TEXT and "{" not in text:
         # It was asked in a way that it does not heed; words are always heard.
         memory.drop_way(way)
         way = Way.TEXT

@@ -25,7 +25,9 @@ class _Reply(BaseModel):
         """The bare schema: titles, docstrings and defaults cost tokens, and the prompt explains the fields."""
         made = handler(schema)
         bare = handler.resolve_ref_schema(made)
-        for spec in (bare, *bare.get("properties", {}).values()):
+        # The title of the whole is its name on the wire.
+        bare.pop("description", None)
+        for spec in bare.get("properties", {}).values():
             for name in ("title", "description", "default"):
                 spec.pop(name, None)
         return made

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from tenacity import RetryCallState, retry_if_exception, wait_random_exponential
+from tenacity import RetryCallState, retry_if_exception, wait_random, wait_random_exponential
 from tenacity.stop import stop_base
 from tenacity.wait import wait_base
 
@@ -62,7 +62,8 @@ class _Wait(wait_base):
 
     def __call__(self, retry_state: RetryCallState) -> float:
         asked = _fault(retry_state).retry_after
-        return self._random(retry_state) if asked is None else asked
+        # Not to the moment: others were told to wait as long.
+        return self._random(retry_state) if asked is None else asked + wait_random(0, asked / 10)(retry_state)
 
 
 class _Stop(stop_base):
@@ -127,6 +128,8 @@ def _unavailable(fault: Fault, name: str, limits: Limits) -> ModelError:
     elif fault.kind is Kind.QUOTA:
         said = f"has no quota left: {fault.message}"
         remedy = "Check the plan and the billing of the account."
+    elif fault.kind is Kind.OTHER:
+        said, remedy = f"failed: {fault.message}", "The cause is attached; look into it."
     else:
         said = f"did not answer ({fault.kind.value}): {fault.message}"
         remedy = "Check the address of the server and the connection, or ask again later."

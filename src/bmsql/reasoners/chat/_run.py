@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
 import queue
 import threading
@@ -14,12 +15,13 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from tenacity import AsyncRetrying, Retrying
 
-from bmsql.errors import BmsqlError, QueryCancelledError
-from bmsql.reasoners.chat._adapt import Adapted, is_gemini, is_openai
+from bmsql.errors import BmsqlError, ModelError, QueryCancelledError
+from bmsql.reasoners.chat._adapt import Adapted
 from bmsql.reasoners.chat._faults import Fault, FaultError, Kind, read_fault
 from bmsql.reasoners.chat._memory import ModelMemory
 from bmsql.reasoners.chat._messages import Message, Reply, Request, Way
 from bmsql.reasoners.chat._policy import Call, ask, finish_reason
+from bmsql.reasoners.chat._providers import is_gemini, is_openai
 from bmsql.reasoners.chat._retry import Limits, to_error
 from bmsql.reasoners.chat._structured import WayUnsupported, call_arguments
 from bmsql.reasoners.chat._usage import Tally
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
 Lookup: TypeAlias = Callable[[], object]
 # Schemas and ways whose arguments are kept; more are only met where schemas are made per question.
 _KEPT = 256
+# From the thread that calls: ("text", the text so far) as it grows, then ("message", ...) or ("error", ...).
+_News: TypeAlias = "queue.SimpleQueue[tuple[str, Any]]"
 # Seconds between two looks at whether the caller has cancelled.
 _LOOK = 0.05
 
@@ -55,9 +59,13 @@ class Core:
     # What each way binds for each schema; making it takes about a millisecond.
     arguments: dict[tuple[Any, Way], dict[str, Any] | WayUnsupported] = field(default_factory=dict)
 
-    def prepare(self, call: Call, seconds: float) -> tuple[BaseChatModel, list[BaseMessage], dict[str, Any]]:
+    def prepare(
+        self, call: Call, seconds: float, *, asynchronous: bool
+    ) -> tuple[BaseChatModel, list[BaseMessage], dict[str, Any]]:
         """The model, the messages and the arguments of one call. Raises WayUnsupported."""
-        model = self.adapted.configured(temperature=call.temperature, max_tokens=call.max_tokens, dropped=call.dropped)
+        model = self.adapted.configured(
+            temperature=call.temperature, max_tokens=call.max_tokens, dropped=call.dropped, asynchronous=asynchronous
+        )
         arguments: Mapping[str, Any] = {}
         if call.schema is not None:
             key = (call.schema, call.way)
@@ -92,6 +100,7 @@ class Run:
         self.limits = Limits(self.started + core.seconds if deadline is None else deadline, core.attempts, core.timeout)
         self.tally = Tally(request.step)
         self._config = config
+        self._theirs: Exception | None = None
 
     def steps(self) -> Generator[Call | Lookup, Any, Reply[Any]]:
         """What there is to do: calls of the model, and looking into the cache; is sent what came of it."""
@@ -105,12 +114,20 @@ class Run:
                 self.request, core.memory, name=core.name, tally=self.tally, stream=self.on_text is not None
             )
         except FaultError as e:
-            raise to_error(e.fault, core.name, self.limits) from (e.__cause__ or e)
-        seconds = time.monotonic() - self.started
-        reply = replace(reply, usage=reply.usage.model_copy(update={"seconds": seconds}))
+            raise self._spent(to_error(e.fault, core.name, self.limits)) from (e.__cause__ or e)
+        except ModelError as e:
+            self._spent(e)
+            raise
+        reply = replace(reply, usage=self.tally.usage(time.monotonic() - self.started))
         if cache is not None:
             yield partial(cache.put, core.identity, self.request, reply)
         return reply
+
+    def _spent(self, error: BmsqlError) -> BmsqlError:
+        """The error with what the step has cost."""
+        if isinstance(error, ModelError):
+            error.usage = self.tally.usage(time.monotonic() - self.started)
+        return error
 
     def check(self) -> None:
         """Raise QueryCancelledError when the caller has given up."""
@@ -148,45 +165,55 @@ class Run:
         seconds = self.limits.attempt()
         if seconds <= 0:
             raise FaultError(Fault(Kind.TIMEOUT, "the time is used up"))
-        model, messages, arguments = self.core.prepare(call, seconds)
+        model, messages, arguments = self.core.prepare(call, seconds, asynchronous=False)
         stop = threading.Event()
-        done: queue.SimpleQueue[tuple[AIMessage | None, BaseException | None]] = queue.SimpleQueue()
+        news: _News = queue.SimpleQueue()
 
         def work() -> None:
             try:
                 if call.stream:
-                    found = self._stream(model, messages, arguments, stop)
+                    found = self._stream(model, messages, arguments, news, stop)
                 else:
                     found = model.invoke(messages, self.config(), **arguments)
-                done.put((found, None))
+                news.put(("message", found))
             except BaseException as e:  # noqa: BLE001 - handed over to the thread that waits
-                done.put((None, e))
+                news.put(("error", e))
 
         threading.Thread(target=contextvars.copy_context().run, args=(work,), daemon=True, name="bmsql-model").start()
         try:
-            message, error = self._await(done, time.monotonic() + seconds)
+            message = self._await(news, time.monotonic() + seconds)
         finally:
             stop.set()
-        if error is not None:
-            _raise(error)
         return _whole(message, model, call)
 
-    def _await(self, done: queue.SimpleQueue[Any], end: float) -> Any:
+    def _await(self, news: _News, end: float) -> Any:
+        """The message that the other thread sends; what it sends before is shown here, in the caller's thread."""
         while True:
             left = end - time.monotonic()
             try:
-                return done.get(timeout=max(0.0, left if self.cancel is None else min(left, _LOOK)))
+                kind, value = news.get(timeout=max(0.0, left if self.cancel is None else min(left, _LOOK)))
             except queue.Empty:
                 self.check()
                 if left <= 0:
                     raise FaultError(Fault(Kind.TIMEOUT, "no reply in time")) from None
+                continue
+            if kind == "message":
+                return value
+            if kind == "error":
+                _raise(value)
+            self.check()
+            if self.on_text is not None:
+                self.on_text(value)
 
-    def _stream(self, model: Any, messages: Any, arguments: Any, stop: threading.Event) -> Any:
+    def _stream(self, model: Any, messages: Any, arguments: Any, news: _News, stop: threading.Event) -> Any:
         whole: Any = None
-        for chunk in model.stream(messages, self.config(), **arguments):
-            if stop.is_set():
-                break
-            whole = self._grow(whole, chunk)
+        with contextlib.closing(model.stream(messages, self.config(), **arguments)) as chunks:
+            for chunk in chunks:
+                if stop.is_set():
+                    break
+                whole = chunk if whole is None else whole + chunk
+                if chunk.text:
+                    news.put(("text", whole.text))
         return whole
 
     # Asynchronous.
@@ -211,12 +238,14 @@ class Run:
         seconds = self.limits.attempt()
         if seconds <= 0:
             raise FaultError(Fault(Kind.TIMEOUT, "the time is used up"))
-        model, messages, arguments = self.core.prepare(call, seconds)
+        model, messages, arguments = self.core.prepare(call, seconds, asynchronous=True)
         try:
             async with asyncio.timeout(seconds):
                 work = self._acall(call, model, messages, arguments)
                 message = await (work if self.cancel is None else self._watched(work))
-        except Exception as e:  # noqa: BLE001 - every provider raises its own
+        except Exception as e:
+            if e is self._theirs:
+                raise
             _raise(e)
         return _whole(message, model, call)
 
@@ -224,29 +253,36 @@ class Run:
         if not call.stream:
             return await model.ainvoke(messages, self.config(), **arguments)
         whole: Any = None
-        async for chunk in model.astream(messages, self.config(), **arguments):
-            whole = self._grow(whole, chunk)
+        async with contextlib.aclosing(model.astream(messages, self.config(), **arguments)) as chunks:
+            async for chunk in chunks:
+                whole = chunk if whole is None else whole + chunk
+                if chunk.text:
+                    self._show(whole.text)
         return whole
+
+    def _show(self, text: str) -> None:
+        """Show the text so far; what the caller's function raises is none of the model's faults."""
+        try:
+            if self.on_text is not None:
+                self.on_text(text)
+        except Exception as e:
+            self._theirs = e
+            raise
 
     async def _watched(self, work: Any) -> Any:
         """The result of `work`, which is cancelled when the event of the caller is set."""
         task = asyncio.ensure_future(work)
         try:
-            while not task.done():
+            while True:
                 await asyncio.wait({task}, timeout=_LOOK)
+                if task.done():
+                    return task.result()
                 self.check()
-            return task.result()
         finally:
             if not task.done():
                 task.cancel()
                 # Until its connection is closed.
                 await asyncio.wait({task}, timeout=1)
-
-    def _grow(self, whole: Any, chunk: Any) -> Any:
-        whole = chunk if whole is None else whole + chunk
-        if self.on_text is not None and chunk.text:
-            self.on_text(whole.text)
-        return whole
 
 
 def _raise(error: BaseException) -> NoReturn:

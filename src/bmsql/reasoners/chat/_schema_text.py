@@ -154,9 +154,13 @@ def rule_condition(rule: Rule, model: SemanticModel) -> str:
 
 def added_text(uses: Sequence[ConventionUse], rules: RuleBook, model: SemanticModel) -> str:
     """The conditions that are put in by rule after the query is written, or an empty text."""
-    told = [
-        f"{'not ' if use.mode == 'complement' else ''}{rule_condition(rules[use.rule], model)}"
-        for use in uses
-        if use.rule in rules and use.mode in ("implied", "complement") and rules[use.rule].op
-    ]
+    told = []
+    for use in uses:
+        if use.rule not in rules or use.mode not in ("implied", "complement") or not rules[use.rule].op:
+            continue
+        rule = rules[use.rule]
+        told.append(f"{'not ' if use.mode == 'complement' else ''}{rule_condition(rule, model)}")
+        if use.mode == "implied":
+            beside = [name for name in rule.companions.get(rules.profile, ()) if name in rules and rules[name].op]
+            told += [rule_condition(rules[name], model) for name in beside]
     return f"ADDED AFTERWARDS: {'; '.join(dict.fromkeys(told))}" if told else ""

@@ -79,8 +79,6 @@ class Shown:
             name = self.model.column(table, column) or column.rpartition(".")[2]
             return f"{table}.{name}" if source and len(table_of) > 1 else name
 
-        computed = plan.aggregate
-
         def named(items: Sequence[SelectItem]) -> list[str]:
             return [item(one.column, one.source) for one in items if one.column]
 

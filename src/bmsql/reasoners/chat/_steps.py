@@ -29,6 +29,8 @@ from bmsql.types import Catalog, Draft, Mention, Plan, QueryResult, Review
 
 # Samples must differ: at the temperature of a first draft they would all be the same.
 _SAMPLING = 0.7
+# Of so many times as many examples as are shown, those over the plan's tables are taken.
+_LOOKED_AT = 4
 
 
 class Steps:
@@ -143,10 +145,23 @@ class Steps:
         found = self.examples.nearest(
             question,
             plan.mentions,
-            k=self.options.examples,
-            hold_out=question if self.options.hold_out else None,
+            draft_sql=self._preliminary(question, plan),
+            k=_LOOKED_AT * self.options.examples,
+            hold_out="" if self.options.hold_out else None,
         )
-        return "\n".join(f"EXAMPLE: {one.example.question}\n{one.example.sql}" for one in found)
+        # An example over other tables teaches names that the draft must not use.
+        tables = [source.table for source in plan.sources]
+        alike = [one.example for one in found if any(table in one.example.sql for table in tables)]
+        return "\n".join(f"EXAMPLE: {one.question}\n{one.sql}" for one in alike[: self.options.examples])
+
+    def _preliminary(self, question: str, plan: Plan) -> str | None:
+        """A first attempt at the query, for its shape: what the plan or the reading says, as far as it goes."""
+        for attempt in (plan, self.offline.plan(question)):
+            try:
+                return compile_plan(attempt, self.model, self.catalog).sql(dialect="bigquery")
+            except PlanError:
+                continue
+        return None
 
     # -- repair -------------------------------------------------------------------------------
 

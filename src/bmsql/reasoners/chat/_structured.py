@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
 
-from bmsql.reasoners.chat._adapt import is_gemini, is_openai
 from bmsql.reasoners.chat._extract import find_json
 from bmsql.reasoners.chat._messages import Message, Way
+from bmsql.reasoners.chat._providers import is_gemini, is_openai
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -143,5 +143,5 @@ def complaint(error: ValidationError | NoJson, schema: type[BaseModel], *, with_
         ]
         text = "Your reply does not match the schema:\n" + "\n".join(lines[:10])
     else:
-        text = "Your reply holds no JSON object."
+        text = "Your reply holds no whole JSON object."
     return f"{text}\n{instructions(schema) if with_schema else 'Reply again, with these corrected.'}"

@@ -31,7 +31,7 @@ class Tally:
         self._sums: dict[str, int] = dict.fromkeys(
             ("calls", "prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens"), 0
         )
-        self._step, self._estimated, self.seconds = step, False, 0.0
+        self._step, self._estimated = step, False
 
     def add(self, message: AIMessage, prompt: Iterable[str]) -> None:
         """Count one reply; `prompt` are the texts that were sent, for the estimate."""
@@ -43,15 +43,23 @@ class Tally:
                 "input_tokens": sum(map(estimate_tokens, prompt)),
                 "output_tokens": estimate_tokens(message.text + calls),
             }
+        self._add(reported)
+
+    def add_reported(self, usage: dict[str, Any] | None) -> None:
+        """Count a reply that is known by LangChain's form of its usage only."""
+        if usage:
+            self._add(usage)
+
+    def _add(self, reported: dict[str, Any]) -> None:
         self._sums["calls"] += 1
         self._sums["prompt_tokens"] += reported.get("input_tokens") or 0
         self._sums["completion_tokens"] += reported.get("output_tokens") or 0
         self._sums["cached_tokens"] += _detail(reported.get("input_token_details"), "cache_read")
         self._sums["reasoning_tokens"] += _detail(reported.get("output_token_details"), "reasoning")
 
-    def usage(self) -> StepUsage:
+    def usage(self, seconds: float = 0.0) -> StepUsage:
         """The sums so far."""
-        return StepUsage(step=self._step, estimated=self._estimated, seconds=self.seconds, **self._sums)
+        return StepUsage(step=self._step, estimated=self._estimated, seconds=seconds, **self._sums)
 
 
 def _detail(details: dict[str, Any] | None, name: str) -> int:
