@@ -67,7 +67,7 @@ class Case:
     at_most: float = 6.0
     # Seconds for one try; only where a fault is that it takes too long.
     timeout: float = 6.0
-    # Where the integration loses what a stream says, and it must be asked again without.
+    # Where a stream says nothing, and it is asked again without.
     streamed_requests: int = 0
     # For one kind of request or one provider only.
     only: str = ""
@@ -102,13 +102,13 @@ CASES = [
     Case("reset then good", [Reset(), GOOD]),
     Case("reset for ever", [Reset()], ModelUnavailableError, "no connection", requests=3),
     Case("JSON that ends too early", [Cut(), GOOD]),
-    Case("HTML", [Html()], ModelUnavailableError, "no reply of its protocol", requests=3),
+    Case("HTML", [Html()], ModelUnavailableError, "no reply of its protocol", requests=3, streamed_requests=6),
     Case("no choice then good", [NoChoice(), GOOD]),
     Case("null choices then good", [NullChoices(), GOOD]),
     Case("JSON that is no reply", [Malformed([1, 2]), GOOD]),
     Case("empty text then good", [Say("", usage=(1, 0, 0, 0)), GOOD]),
     Case("empty text twice", [Say("   ")], ModelOutputError, "empty reply"),
-    Case("refusal", [Refuse()], ModelRefusedError, "declined", requests=1, streamed_requests=2),
+    Case("refusal", [Refuse()], ModelRefusedError, "declined", requests=1),
     Case("cut off at the limit", [Say("BIN1 lies on", cut=True)], ModelOutputError, "cut off", requests=1),
     Case("401", [Status(401, "wrong key")], CredentialsError, "wrong key", requests=1),
     Case("403", [Status(403, "not yours")], CredentialsError, "not yours", requests=1),
@@ -177,8 +177,11 @@ def check(case: Case, mode: str, schema: bool, model: BaseChatModel, serve: Call
         assert raised.value.remedy
         assert type(raised.value) is case.error
     took = time.monotonic() - began
-    lost = case.streamed_requests if mode.endswith("stream") and client.name.startswith("openai") else 0
-    assert len(server.received) == (lost or case.requests)
+    more = case.streamed_requests if mode.endswith("stream") else 0
+    if case.error is ModelRefusedError and mode.endswith("stream") and client.name.startswith("openai"):
+        # Its integration loses a refusal that comes in a stream, so it is asked again without.
+        more = 2
+    assert len(server.received) == (more or case.requests)
     assert case.at_least <= took <= case.at_most
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import functools
 import itertools
 from collections.abc import Callable
 from typing import Any, Literal
@@ -15,9 +16,10 @@ from pydantic import BaseModel
 
 from bmsql.errors import ModelOutputError, ModelRefusedError, ModelRequestError, ReasonerError
 from bmsql.reasoners.chat import ChatClient, Message, Reply, Request, Way
+from bmsql.reasoners.chat._adapt import Adapted
 from bmsql.testing import ScriptedChatModel
 from bmsql.types import StepUsage
-from tests.chat.conftest import connect
+from tests.chat.conftest import SERVERS, connect
 from tests.servers import ModelServer, Received, Say, Status
 
 WHERE = (Message(role="system", content="You know genes."), Message(role="user", content="Where is BIN1?"))
@@ -360,3 +362,65 @@ def test_no_usage_in_streams_where_the_user_said_so(serve: Callable[..., ModelSe
     usage = ChatClient(model).complete(Request("answer", WHERE), on_text=[].append).usage
     assert usage.estimated
     assert "stream_options" not in server.received[0].body
+
+
+def test_a_server_that_does_not_stream(provider: str, model: BaseChatModel, serve: Callable[..., ModelServer]) -> None:
+    """It answers with a whole reply, which is found out once."""
+    server = serve(Say("whole"))
+    server.no_streams = True
+    try:
+        client, seen = ChatClient(model, attempts=1), []
+        for _ in range(2):
+            assert client.complete(Request("answer", WHERE), on_text=seen.append).value == "whole"
+    finally:
+        server.no_streams = False
+    if provider == "openai":
+        assert len(server.received) == 3
+
+
+def test_copies_share_the_users_connections(provider: str) -> None:
+    with SERVERS[provider](Say("yes")) as server:
+        model = connect(provider, server.url)
+        for _ in range(3):
+            assert ask(ChatClient(model), None).value == "yes"
+        assert server.connections == 1
+
+
+def test_a_client_of_the_users_own_is_kept() -> None:
+    import httpx2
+
+    class Counting(httpx2.AsyncClient):
+        sent = 0
+
+        async def send(self, *arguments: Any, **options: Any) -> Any:
+            Counting.sent += 1
+            return await super().send(*arguments, **options)
+
+    with SERVERS["openai"](Say("yes")) as server:
+        model = connect("openai", server.url, http_async_client=Counting())
+        # The second time its connection belongs to a loop that is gone; there is none other, and it is tried again.
+        for _ in range(2):
+            assert asyncio.run(ChatClient(model).acomplete(Request("answer", WHERE))).value == "yes"
+    assert Counting.sent >= 2
+
+
+def test_retries_of_other_sdks_are_switched_off_too() -> None:
+    """Of an integration that keeps its clients elsewhere than OpenAI's, and makes one when it is first used."""
+    import openai
+
+    class Other(ScriptedChatModel):
+        max_retries: int = 7
+        completions: Any = None
+        made: Any = None
+
+        @functools.cached_property
+        def _lazy_client(self) -> Any:
+            return openai.OpenAI(api_key="x", max_retries=self.max_retries)
+
+    root = openai.OpenAI(api_key="x", max_retries=7)
+    model = Other(completions=root.chat.completions, made=root)
+    assert model._lazy_client.max_retries == 7
+    quiet: Any = Adapted(model).model
+    assert quiet.completions._client.max_retries == quiet.made.max_retries == quiet._lazy_client.max_retries == 0
+    assert quiet.made._client is root._client
+    assert (model.max_retries, root.max_retries, model._lazy_client.max_retries) == (7, 7, 7)

@@ -42,6 +42,8 @@ class ModelServer:
         self.script = script
         self.received: list[Received] = []
         self.connections = 0
+        # Answer with a whole reply also where a stream is asked for.
+        self.no_streams = False
         # Set when a client closed its connection while it was to wait for its answer.
         self.gone = threading.Event()
         # Set by the first request.
@@ -85,7 +87,7 @@ class ModelServer:
             answer = script[min(turn, len(script) - 1)]
         else:
             answer = script
-        stream = self.streams(request)
+        stream = self.streams(request) and not self.no_streams
         match answer:
             case Hang(seconds):
                 self._wait(handler, seconds)

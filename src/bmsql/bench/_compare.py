@@ -50,7 +50,9 @@ def compare(kind: AnswerKind, key: str, gold: tuple[Sequence[str], Rows], found:
         return EQUAL
     columns = [Members(column) for column in _columns(found[1])]
     if not wanted.size:
-        empty = not any(column.size for column in columns)
+        # Rows of gold that hold NULL only are held against the column of that name, where there is one.
+        held = [columns[named]] if gold[1] and found[1] and named is not None else columns
+        empty = not any(column.size for column in held)
         return Match(ex=empty, jac=float(empty), both_empty=empty)
     best = max((wanted.jaccard(column) for column in columns), default=0.0)
     return Match(ex=best == 1.0, jac=best, missing_key=named is None and best == 0.0)

@@ -178,7 +178,7 @@ def _subject(node: exp.Expr) -> str:
     bare = node.copy()
     for column in list(bare.find_all(exp.Column)):
         column.replace(exp.column(column.name.lower()))
-    return bare.sql("bigquery", comments=False)
+    return bare.sql("bigquery", comments=False, unsupported_level=sqlglot.ErrorLevel.IGNORE)
 
 
 def _constant(node: exp.Expr) -> float | bool | None:

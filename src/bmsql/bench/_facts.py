@@ -87,7 +87,7 @@ def _states_row(question: Question, gold: Gold, text: str, written: list[tuple[f
     asked = _folded(question.question)
     names = [name for name in _names([values]) if _folded(name) not in asked]
     # A row of what was asked about and nothing else is stated by naming it.
-    return bool(_mentioned(names or list(_names([values])), text))
+    return bool(_mentioned(names if names or figures else _names([values]), text))
 
 
 def _is_key(name: str, question: Question) -> bool:

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import yaml
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, field_validator
 
 from bmsql.bench._store import Journal, Store
 from bmsql.bench._types import Failure, Gold, Question, Record
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from bmsql.bench._folder import RunFolder
 
 ABSTAINED, GOOD = -1.0, 2.0
+_DEDUCTIONS = (0.0, 0.5, 1.0)
 _ROWS_SHOWN, _CHARACTERS_SHOWN = 20, 4000
 _NO_ROWS = "The right result is empty: there are no such rows."
 
@@ -38,13 +39,20 @@ class Verdict(BaseModel):
 
     reason: str = Field(description="one sentence")
     abstained: bool = Field(description="true when no result is stated at all")
-    match: Literal[0, 1, 2, 3] = Field(description="agreement with the reference; 0 when abstained")
-    deduction: Literal[0, 0.5, 1] = Field(description="for what the question did not ask for")  # type: ignore[valid-type]
+    match: int = Field(ge=0, le=3, description="agreement with the reference, 0 to 3; 0 when abstained")
+    deduction: float = Field(description="0, 0.5 or 1, for what the question did not ask for")
+
+    @field_validator("deduction")
+    @classmethod
+    def _step(cls, value: float) -> float:
+        if value not in _DEDUCTIONS:
+            raise ValueError("use 0, 0.5 or 1")
+        return value
 
     @property
     def score(self) -> float:
         """The score on the paper's scale."""
-        return ABSTAINED if self.abstained else max(0.0, self.match - float(self.deduction))
+        return ABSTAINED if self.abstained else max(0.0, self.match - self.deduction)
 
 
 class Judgement(Frozen):

@@ -100,7 +100,9 @@ def _question(entry: dict[str, Any], path: Path, reading: Reading) -> Question:
         sql = sql.replace(f"{{{short}}}", f"`{name}`")
     key = str(entry.get("key") or reading.evidence_key)
     try:
-        categories = read_sql_categories(entry.get("sql_categories")) or sql_categories(sql, reading.logical)
+        categories = read_sql_categories(entry.get("sql_categories"))
+        if sql and not categories:
+            categories = sql_categories(sql, reading.logical)
     except sqlglot.errors.SqlglotError as error:
         raise ValueError(f"the gold query does not parse: {str(error).splitlines()[0]}") from error
     numbers = key == "numbers"

@@ -7,7 +7,7 @@ import heapq
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bmsql.bench._error_kinds import threshold_columns
 from bmsql.bench._files import Reading
@@ -19,7 +19,9 @@ from bmsql.bench._store import Journal
 from bmsql.bench._systems import System
 from bmsql.bench._types import Manifest, Question
 from bmsql.errors import ConfigurationError
-from bmsql.graph import Dependencies
+
+if TYPE_CHECKING:
+    from bmsql.graph import Dependencies
 
 # The setting that lets a run be scored without its semantic model at hand.
 THRESHOLD_COLUMNS = "threshold_columns"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import yaml
 from pydantic import Field, ValidationError
@@ -23,29 +24,50 @@ class ModelPrice(Frozen):
 
 
 class Prices(Frozen):
-    """Prices by model name, and of a TiB of bytes billed, in US dollars."""
+    """Prices by model name, and of a TiB of bytes billed, in US dollars.
+
+    Without a price of bytes that which the backend tells of its queries is taken.
+    """
 
     models: dict[str, ModelPrice] = Field(default_factory=dict)
     tebibyte: float | None = Field(default=None, ge=0)
 
-    def cost(self, model: str, usage: Usage, bytes_billed: int | None) -> float | None:
+    def cost(self, model: str, usage: Usage) -> float | None:
         """The cost of an answer; None where something was used that has no price here."""
+        parts = (self._of_model(model, usage), self._of_queries(usage))
+        return None if None in parts else sum(part for part in parts if part is not None)
+
+    def _of_model(self, model: str, usage: Usage) -> float | None:
+        if not any(step.calls for step in usage.steps):
+            return 0.0
+        price = self.models.get(model)
+        if price is None:
+            return None
+        cached_price = price.prompt if price.cached is None else price.cached
         total = 0.0
-        if any(step.calls for step in usage.steps):
-            price = self.models.get(model)
-            if price is None:
-                return None
-            cached_price = price.prompt if price.cached is None else price.cached
-            for step in usage.steps:
-                fresh = step.prompt_tokens - step.cached_tokens
-                total += fresh * price.prompt + step.cached_tokens * cached_price
-                total += step.completion_tokens * price.completion
-            total /= _MILLION
-        if bytes_billed:
-            if self.tebibyte is None:
-                return None
-            total += bytes_billed / _TEBIBYTE * self.tebibyte
-        return total
+        for step in usage.steps:
+            total += (step.prompt_tokens - step.cached_tokens) * price.prompt
+            total += step.cached_tokens * cached_price + step.completion_tokens * price.completion
+        return total / _MILLION
+
+    def _of_queries(self, usage: Usage) -> float | None:
+        billed = bytes_billed(usage)
+        if billed and self.tebibyte is not None:
+            return billed / _TEBIBYTE * self.tebibyte
+        told: float | None = _metered(usage).get("cost")
+        return told if told is not None else None if billed else 0.0
+
+
+def bytes_billed(usage: Usage) -> int | None:
+    """The bytes that an answer's queries are billed for; those processed where the backend tells no more."""
+    metered = _metered(usage)
+    billed: int | None = metered.get("bytes_billed")
+    return metered.get("bytes_processed") if billed is None else billed
+
+
+def _metered(usage: Usage) -> dict[str, Any]:
+    """What the backend metered; which figures there are depends on the backend."""
+    return usage.model_dump(include={"bytes_processed", "bytes_billed", "cost"})
 
 
 def read_prices(path: Path) -> Prices:

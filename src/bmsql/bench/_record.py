@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 
 from bmsql.bench._cells import ran
-from bmsql.bench._prices import Prices
+from bmsql.bench._prices import Prices, bytes_billed
 from bmsql.bench._types import Failure, Question, Record
 from bmsql.errors import BmsqlError
 from bmsql.types import Answer, TraceEntry
@@ -32,8 +32,8 @@ def record_of(question: Question, system: str, model: str, answer: Answer, price
         sql_failed=final is None and _last_query_failed(answer.trace),
         attempts=sum(entry.outcome == "drafted" for entry in answer.trace),
         usage=usage,
-        bytes_billed=usage.bytes_processed,
-        cost=prices.cost(model, usage, usage.bytes_processed),
+        bytes_billed=bytes_billed(usage),
+        cost=prices.cost(model, usage),
         trace=tuple((entry.node, entry.outcome) for entry in answer.trace),
         finished=dt.datetime.now(dt.UTC),
     )

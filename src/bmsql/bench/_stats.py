@@ -1,8 +1,8 @@
 """Intervals and measures of agreement.
 
 The interval of a mean is 1.96 standard errors to each side, with the sample's variance (n - 1); for a share that is the
-normal (Wald) interval, which the paper uses. It degenerates to nothing at 0 and 1, so shares carry Wilson's
-interval too.
+normal (Wald) interval, which the paper uses. It may reach beyond 0 and 1, and degenerates to nothing there, so shares
+carry Wilson's interval too.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Share:
         if self.n == 1:
             return Estimate(n=1, value=p, wilson=wilson)
         margin = Z * math.sqrt(p * (1 - p) / (self.n - 1))
-        return Estimate(n=self.n, value=p, low=max(0.0, p - margin), high=min(1.0, p + margin), wilson=wilson)
+        return Estimate(n=self.n, value=p, low=p - margin, high=p + margin, wilson=wilson)
 
 
 def wilson_interval(hits: int, n: int) -> tuple[float, float]:

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from bmsql._version import __version__
+from bmsql.cli._bench_app import bench
 from bmsql.cli._options import (
     Backend,
     Cache,
@@ -39,6 +40,7 @@ app = typer.Typer(
 )
 kb = typer.Typer(help="The knowledge base.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(kb, name="kb")
+app.add_typer(bench, name="bench")
 
 
 def _version(wanted: bool) -> None:

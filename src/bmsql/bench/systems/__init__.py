@@ -1,6 +1,16 @@
 """The systems that are compared, each opened by its name from the same parts."""
 
+from bmsql.bench.systems._answers import AnswersSystem, GivenAnswer, read_answers
 from bmsql.bench.systems._open import SYSTEMS, SystemOptions, open_system
 from bmsql.bench.systems._ours import PARTS, OurSystem
 
-__all__ = ["PARTS", "SYSTEMS", "OurSystem", "SystemOptions", "open_system"]
+__all__ = [
+    "PARTS",
+    "SYSTEMS",
+    "AnswersSystem",
+    "GivenAnswer",
+    "OurSystem",
+    "SystemOptions",
+    "open_system",
+    "read_answers",
+]

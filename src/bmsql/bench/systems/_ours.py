@@ -11,7 +11,7 @@ from bmsql.bench._manifest import fingerprint
 from bmsql.bench.systems._open import SystemOptions, refuse_own
 from bmsql.conventions import RuleBook
 from bmsql.errors import ConfigurationError
-from bmsql.reasoners import open_reasoner
+from bmsql.reasoners import Reasoner, open_reasoner
 from bmsql.types import Answer
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ _ALWAYS = ("key", "limit")
 class OurSystem:
     """The `Agent`, as a compared system.
 
-    Without `conventions` no implied threshold, direction or approval is applied; without `linking` no word of the
-    question is linked to stored values.
+    Without `conventions` no implied threshold, direction or approval is applied, though the question is read as before;
+    without `linking` no word of the question is linked to stored values.
     """
 
     def __init__(self, options: SystemOptions) -> None:
@@ -70,8 +70,8 @@ class OurSystem:
 
     @property
     def dependencies(self) -> Dependencies:
-        """The agent's own."""
-        return self._agent.dependencies
+        """Those of the whole agent: what is left out is an option of the system, not of what systems share."""
+        return self._whole.dependencies
 
     def ask(
         self, question: str, *, config: RunnableConfig | None = None, cancel: threading.Event | None = None
@@ -94,19 +94,7 @@ def _reduced(agent: Agent, without: tuple[str, ...]) -> Agent:
     rules = deps.rules
     if "conventions" in without:
         rules = RuleBook({rule.name: rule for rule in rules if rule.kind in _ALWAYS}, profile=rules.profile)
-    reasoner = deps.reasoner
-    if reasoner.name == _OFFLINE:
-        reasoner = open_reasoner(
-            _OFFLINE,
-            semantic_model=deps.model,
-            catalog=deps.backend.catalog(),
-            rules=rules,
-            link=(lambda question: ()) if "linking" in without else _linker(deps),
-        )
-    elif "linking" in without:
-        raise ConfigurationError(
-            f"the reasoner {reasoner.name!r} links values in a way of its own.", remedy="Leave `linking` in."
-        )
+    reasoner = _unlinked(deps) if "linking" in without else deps.reasoner
     return Agent(
         model=reasoner,
         backend=deps.backend,
@@ -119,8 +107,12 @@ def _reduced(agent: Agent, without: tuple[str, ...]) -> Agent:
     )
 
 
-def _linker(deps: Dependencies) -> Any:
-    from bmsql.agent._open import _value_index
-    from bmsql.linking import Linker
-
-    return Linker(deps.model, _value_index(deps.backend, deps.model)).link
+def _unlinked(deps: Dependencies) -> Reasoner:
+    if deps.reasoner.name != _OFFLINE:
+        raise ConfigurationError(
+            f"the reasoner {deps.reasoner.name!r} links values in a way of its own.", remedy="Leave `linking` in."
+        )
+    catalog = deps.backend.catalog()
+    return open_reasoner(
+        _OFFLINE, semantic_model=deps.model, catalog=catalog, rules=deps.rules, link=lambda question: ()
+    )

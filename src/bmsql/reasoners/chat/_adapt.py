@@ -5,6 +5,7 @@ The user's own instance is never changed: copies share its HTTP clients.
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 from bmsql.reasoners.chat._loops import LoopPools
@@ -55,17 +56,29 @@ class Adapted:
 
 
 def _without_retries(model: BaseChatModel) -> BaseChatModel:
-    fields = type(model).model_fields
-    if is_openai(model):
-        update: dict[str, Any] = {"max_retries": 0}
-        for root, part in (("root_client", "client"), ("root_async_client", "async_client")):
-            if (client := getattr(model, root, None)) is not None:
-                quiet = client.with_options(max_retries=0)
-                update |= {root: quiet, part: quiet.chat.completions}
-        return model.model_copy(update=update)
+    """A copy that tries once, with the same HTTP clients."""
     if is_gemini(model):
         # It counts attempts, not retries.
         return model.model_copy(update={"max_retries": 1})
-    if "max_retries" in fields:
-        return model.model_copy(update={"max_retries": 0})
-    return model
+    update: dict[str, Any] = {"max_retries": 0} if "max_retries" in type(model).model_fields else {}
+    update |= {name: quiet for name, value in vars(model).items() if (quiet := _quiet(value)) is not None}
+    copy = model.model_copy(update=update)
+    for name in [name for name in vars(copy) if "client" in name]:
+        # Made from the settings when it was first used, which was before.
+        if isinstance(getattr(type(model), name, None), functools.cached_property):
+            del vars(copy)[name]
+    return copy
+
+
+def _quiet(value: Any) -> Any:
+    """An SDK's client without its retries, or None for anything else.
+
+    OpenAI's, Anthropic's, Groq's and other SDKs are made by one generator: a client has
+    `with_options`, and a part of one, such as its completions, is made of a client.
+    """
+    if callable(getattr(value, "with_options", None)) and hasattr(value, "max_retries"):
+        return value.with_options(max_retries=0)
+    root: Any = getattr(value, "_client", None)
+    if callable(getattr(root, "with_options", None)) and hasattr(root, "max_retries"):
+        return type(value)(root.with_options(max_retries=0))
+    return None

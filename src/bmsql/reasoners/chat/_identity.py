@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
+# Where LangChain traces a provider under another name than the one that it is opened by.
+_PROVIDERS = {"azure": "azure_openai"}
 # Where the integrations keep the name and the address of the server.
 _NAMES = ("model_name", "model", "model_id", "deployment_name", "azure_deployment")
 _ADDRESSES = ("openai_api_base", "azure_endpoint", "base_url", "endpoint_url", "endpoint", "anthropic_api_url")
@@ -32,6 +34,7 @@ class Identity(NamedTuple):
 def display_name(model: BaseChatModel) -> str:
     """The model as the user names it, such as `openai:NAME`."""
     provider = str(model._get_ls_params().get("ls_provider") or model._llm_type)  # noqa: SLF001 - LangChain's own word
+    provider = _PROVIDERS.get(provider, provider)
     return f"{provider}:{name}" if (name := _first(model, _NAMES)) else provider
 
 

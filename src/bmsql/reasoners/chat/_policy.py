@@ -69,6 +69,7 @@ class _Course:
     call: Call
     corrected: bool = False
     enlarged: bool = False
+    unstreamed: bool = False
 
 
 def ask(
@@ -99,6 +100,8 @@ def ask(
             if not message.text.strip():
                 course.call = _again(course, name)
                 continue
+            if course.unstreamed:
+                memory.drop_parameter("stream")
             return Reply(message.text, tally.usage(), Way.TEXT, finish, message.text)
         try:
             value = read_reply(message, request.schema)
@@ -146,6 +149,10 @@ def _after_fault(error: FaultError, course: _Course, request: Request, memory: M
             schema = request.schema.__name__ if request.schema and _OF_SCHEMA.search(fault.message) else ""
             memory.drop_way(call.way, schema)
             return _in_way(call, request, _next_way(call.way, request, memory))
+    if fault.kind is Kind.MALFORMED and call.stream:
+        # Some servers answer a request for a stream with a whole reply.
+        course.unstreamed = True
+        return replace(call, stream=False)
     # Some servers break over what they do not know, and say so.
     if fault.kind is Kind.SERVER and call.way is not Way.TEXT and _refuses_way(fault, call.way):
         memory.drop_way(call.way)

@@ -52,7 +52,7 @@ def call_arguments(model: BaseChatModel, schema: type[BaseModel], way: Way) -> d
     arguments = getattr(bound, "kwargs", None)
     if not isinstance(arguments, dict) or not arguments:
         raise WayUnsupported(f"{type(model).__name__} does not tell how it asks for a schema")
-    # For tracing only, and it would be sent anew with each call.
+    # For tracing only, and LangChain would convert the schema for it at each call.
     return {name: value for name, value in arguments.items() if name != "ls_structured_output_format"}
 
 
