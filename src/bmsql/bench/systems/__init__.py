@@ -1,7 +1,8 @@
 """The systems that are compared, each opened by its name from the same parts."""
 
 from bmsql.bench.systems._answers import AnswersSystem, GivenAnswer, read_answers
-from bmsql.bench.systems._open import SYSTEMS, SystemOptions, open_system
+from bmsql.bench.systems._graph_system import GraphSystem
+from bmsql.bench.systems._open import SYSTEMS, SystemKind, SystemOptions, open_system
 from bmsql.bench.systems._ours import PARTS, OurSystem
 
 __all__ = [
@@ -9,7 +10,9 @@ __all__ = [
     "SYSTEMS",
     "AnswersSystem",
     "GivenAnswer",
+    "GraphSystem",
     "OurSystem",
+    "SystemKind",
     "SystemOptions",
     "open_system",
     "read_answers",
