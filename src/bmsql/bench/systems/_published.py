@@ -23,7 +23,7 @@ from bmsql.bench.systems._steps import (
     result_values,
     run_query,
 )
-from bmsql.graph import Run, Step, Think, Work, failures, fresh_pass
+from bmsql.graph import Run, Step, Think, Work, failures, fresh_pass, load_run
 from bmsql.sql import same_sql
 
 _PROMPTS = ("columns", "general", "repair", "refined", "both", "sufficient")
@@ -137,7 +137,8 @@ def _refine(kit: Kit) -> Node:
         values = {**result_values(kit, state), **state["shown"]}
         text = yield Think("reply", (kit.ask("refine", "refined", values),))
         step = drafted(text)
-        if step.outcome == "declined" or _same(step.update["sql"], state["general"]["sql"], run):
+        general = load_run(state["general"])
+        if step.outcome == "declined" or (general is not None and _same(step.update["sql"], general.sql, run)):
             return Step({}, "unchanged")
         return Step({**step.update, "stage": "refined"}, "drafted", step.detail)
 

@@ -108,7 +108,7 @@ def open_index(name: str, options: SystemOptions) -> GraphSystem:
 def open_dail(name: str, options: SystemOptions) -> GraphSystem:
     """A preliminary query finds the examples that are nearest by masked question and skeleton; then as a single call.
 
-    Options: `examples` and `hold-out` as for a single call; `preliminary=no` saves that call and compares questions only.
+    Options: `examples` and `hold-out` as for a single call; `preliminary=no` saves that call, and compares questions.
     """
     kit = _open(name, options, (EXAMPLES, HOLD_OUT, PRELIMINARY))
     with closed_on_error(kit):
