@@ -38,9 +38,7 @@ def run(
     out: Annotated[
         Path, typer.Option("--out", help="Folder of the run; given again, the run is resumed.", show_default=False)
     ],
-    system: Annotated[
-        str, typer.Option("--system", help="The system, one of `bmsql bench systems`.")
-    ] = "ours",
+    system: Annotated[str, typer.Option("--system", help="The system, one of `bmsql bench systems`.")] = "ours",
     model: Model = None,
     backend: Backend = None,
     semantic_model: SemanticModelFile = None,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -102,6 +103,16 @@ def open_kit(name: str, options: SystemOptions, own: tuple[str, ...] = (), **age
     if VALIDATOR in options.without:
         deps = without_checks(deps)
     return Kit(made, deps, reasoner, tuple(options.without), Thinker(reasoner.client))
+
+
+@contextmanager
+def building(kit: Kit) -> Iterator[None]:
+    """Closes what a kit opened, when no system can be made from it."""
+    try:
+        yield
+    except BaseException:
+        kit.agent.close()
+        raise
 
 
 def open_agent(options: SystemOptions, **further: Any) -> Agent:

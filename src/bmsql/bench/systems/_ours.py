@@ -12,6 +12,7 @@ from bmsql.bench.systems._open import SystemOptions, refuse_own, refuse_parts
 from bmsql.conventions import RuleBook
 from bmsql.errors import ConfigurationError
 from bmsql.graph import Dependencies, compile_graph
+from bmsql.prompts import load_prompt, prompt_names
 from bmsql.reasoners import Reasoner, open_reasoner
 from bmsql.reasoners.chat import ChatOptions, ChatReasoner
 
@@ -55,7 +56,11 @@ class OurSystem(GraphSystem):
 
 
 def _chat_settings(reasoner: Reasoner) -> dict[str, Any]:
-    return {"chat": reasoner.options.model_dump(mode="json")} if isinstance(reasoner, ChatReasoner) else {}
+    if not isinstance(reasoner, ChatReasoner):
+        return {}
+    prompts = [load_prompt(name).label for name in prompt_names()]
+    examples = fingerprint(reasoner.examples.examples) if reasoner.examples is not None else ""
+    return {"chat": reasoner.options.model_dump(mode="json"), "prompts": prompts, "examples": examples}
 
 
 def _reduced(deps: Dependencies, without: tuple[str, ...]) -> Dependencies:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict
 
 from bmsql.bench.systems._graph_system import GraphSystem
-from bmsql.bench.systems._kit import Kit, open_kit, prompt_labels
+from bmsql.bench.systems._kit import Kit, building, open_kit, prompt_labels
 from bmsql.bench.systems._open import SystemOptions
 from bmsql.bench.systems._shown import tables_text, thresholds_text
-from bmsql.bench.systems._single import closed_on_error
 from bmsql.bench.systems._steps import (
     FIRST,
     LAST,
     Node,
     PaperState,
+    after_draft,
     answer,
     compile_steps,
     draft,
@@ -57,7 +57,7 @@ class SufficientReply(_Reply):
 def open_published(name: str, options: SystemOptions) -> GraphSystem:
     """Columns, general query, up to three repairs, refined query, answer from both, and whether it suffices."""
     kit = open_kit(name, options)
-    with closed_on_error(kit):
+    with building(kit):
         fixed = {"schema": tables_text(kit.deps, kit.tables), "thresholds": thresholds_text(kit.deps) or "none"}
         nodes: dict[str, Node] = {
             FIRST: prepare(lambda question: fixed),
@@ -79,9 +79,9 @@ def open_published(name: str, options: SystemOptions) -> GraphSystem:
             return "repair" if len(failures(state)) <= budgets.repairs else LAST
 
         routes = {
-            "generate": (_after_draft, ("execute", LAST)),
+            "generate": (after_draft, ("execute", LAST)),
             "execute": (after_execute, ("repair", "refine", "answer", LAST)),
-            "repair": (_after_draft, ("execute", LAST)),
+            "repair": (after_draft, ("execute", LAST)),
             "refine": (_after_refine, ("execute", "answer")),
             "sufficient": (_after_sufficient, ("columns", LAST)),
         }
@@ -104,10 +104,6 @@ def _columns(kit: Kit) -> Node:
         return Step({"shown": shown}, "planned", {"tables": [one.table for one in reply.tables]})
 
     return node
-
-
-def _after_draft(state: PaperState) -> str:
-    return "execute" if state["outcome"] == "drafted" else LAST
 
 
 def _execute(state: PaperState, run: Run) -> Work:

@@ -7,10 +7,9 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, field_validator
 
 from bmsql.bench.systems._graph_system import GraphSystem
-from bmsql.bench.systems._kit import Kit, open_kit, prompt_labels
+from bmsql.bench.systems._kit import Kit, building, open_kit, prompt_labels
 from bmsql.bench.systems._open import SystemOptions
 from bmsql.bench.systems._shown import rows_text, tables_text
-from bmsql.bench.systems._single import closed_on_error
 from bmsql.bench.systems._steps import FIRST, LAST, Node, PaperState, compile_steps, last_failure, prepare, run_query
 from bmsql.errors import BackendUnavailableError, BmsqlError, QueryCancelledError
 from bmsql.graph import Run, Step, Think, Wait, Work, load_run, problem_text
@@ -40,7 +39,7 @@ class StepReply(BaseModel):
 def open_react(name: str, options: SystemOptions) -> GraphSystem:
     """At most five steps, each one call; the action is one of verify, execute and answer."""
     kit = open_kit(name, options)
-    with closed_on_error(kit):
+    with building(kit):
         fixed = {"schema": tables_text(kit.deps, kit.tables)}
         nodes: dict[str, Node] = {
             FIRST: prepare(lambda question: fixed),

@@ -10,15 +10,17 @@ from sqlglot import exp
 from bmsql.errors import ConfigurationError
 from bmsql.fewshot import Embeddings, Example, ExampleStore, HoldOut, LexicalIndex, VectorIndex
 from bmsql.reasoners import Evidence
-from bmsql.reasoners.chat import cell_text, render_rows, rules_text, schema_text
+from bmsql.reasoners.chat import cell_text, render_rows, rule_condition, schema_text
 from bmsql.sql import format_sql
 from bmsql.types import Plan, QueryResult
 
 if TYPE_CHECKING:
     from bmsql.bench.systems._kit import Kit
+    from bmsql.conventions import Rule
     from bmsql.graph import Dependencies
 
 _CELL = 40
+_WORDS = 4
 
 
 def tables_text(deps: Dependencies, tables: Sequence[str]) -> str:
@@ -29,10 +31,19 @@ def tables_text(deps: Dependencies, tables: Sequence[str]) -> str:
 
 
 def thresholds_text(deps: Dependencies) -> str:
-    """The conventions in words, as the rule book has them; empty where it has none."""
-    families = dict.fromkeys(table.family for table in deps.model.tables.values())
-    said = rules_text(deps.rules, deps.model, families)
-    return f"CONVENTIONS, each with its condition: {said}" if said else ""
+    """The conventions in words, as the rule book has them, each with its condition; empty where it has none."""
+    told = []
+    for rule in deps.rules:
+        families = [deps.model.families[name].label for name in rule.families if name in deps.model.families]
+        if rule.op and families:
+            told.append(f"- {rule.title} ({', '.join(families)}): {rule_condition(rule, deps.model)}{_words(rule)}")
+    return "\n".join(["CONVENTIONS", *told]) if told else ""
+
+
+def _words(rule: Rule) -> str:
+    """Some words that imply a rule."""
+    said = ", ".join(f'"{word}"' for word in rule.words[:_WORDS])
+    return f"; meant by {said}" if said else ""
 
 
 def examples_text(examples: Iterable[Example]) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from bmsql.bench._manifest import fingerprint
 from bmsql.bench._systems import TEMPLATE
 from bmsql.bench.systems._graph_system import GraphSystem
-from bmsql.bench.systems._kit import Kit, open_kit, prompt_labels
+from bmsql.bench.systems._kit import Kit, building, open_kit, prompt_labels
 from bmsql.bench.systems._open import SystemOptions, own_switch
 from bmsql.bench.systems._shown import (
     TableIndex,
@@ -71,7 +72,7 @@ def open_single(name: str, options: SystemOptions) -> GraphSystem:
     """
     variant = VARIANTS[name.partition(":")[2]]
     kit = _open(name, options, (EXAMPLES, HOLD_OUT) if variant.shots else ())
-    with closed_on_error(kit):
+    with building(kit):
         held = own_switch(options, HOLD_OUT, default=False)
         fixed = {
             **_EMPTY,
@@ -93,7 +94,7 @@ def open_single(name: str, options: SystemOptions) -> GraphSystem:
 def open_index(name: str, options: SystemOptions) -> GraphSystem:
     """Only the tables whose descriptions are nearest to the question are shown. Option: `tables`, how many (2)."""
     kit = _open(name, options, (TABLES,))
-    with closed_on_error(kit):
+    with building(kit):
         count = _count(options)
         index = TableIndex(kit, options.embeddings)
 
@@ -111,7 +112,7 @@ def open_dail(name: str, options: SystemOptions) -> GraphSystem:
     Options: `examples` and `hold-out` as for a single call; `preliminary=no` saves that call, and compares questions.
     """
     kit = _open(name, options, (EXAMPLES, HOLD_OUT, PRELIMINARY))
-    with closed_on_error(kit):
+    with building(kit):
         held = own_switch(options, HOLD_OUT, default=False)
         preliminary = own_switch(options, PRELIMINARY, default=True)
         fixed = {**_EMPTY, "schema": tables_text(kit.deps, kit.tables)}
@@ -166,24 +167,12 @@ def _system(name: str, kit: Kit, before: dict[str, Node], options: SystemOptions
     graph = compile_steps(kit, name, nodes, routes, steps=len(nodes) + 1)
     settings = {
         "prompts": prompt_labels("sql", "answer"),
-        "options": dict(options.own),
+        "options": {name: value for name, value in options.own.items() if name != EXAMPLES},
+        "examples": fingerprint(kit.examples.examples),
+        "embeddings": type(options.embeddings).__name__ if options.embeddings is not None else "",
         "chat": kit.options.model_dump(mode="json"),
     }
     return GraphSystem(name, kit.agent, graph, without=kit.without, settings=settings)
-
-
-class closed_on_error:  # noqa: N801 - used as a statement
-    """Closes what a kit opened when the system cannot be made from it."""
-
-    def __init__(self, kit: Kit) -> None:
-        self._kit = kit
-
-    def __enter__(self) -> None:
-        """Nothing."""
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None:
-            self._kit.agent.close()
 
 
 def _held_out() -> HoldOut:

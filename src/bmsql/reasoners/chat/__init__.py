@@ -19,7 +19,7 @@ from bmsql.reasoners.chat._open import open_chat_model
 from bmsql.reasoners.chat._options import ChatOptions
 from bmsql.reasoners.chat._reasoner import ChatReasoner
 from bmsql.reasoners.chat._rows import render_result, render_rows
-from bmsql.reasoners.chat._schema_text import rules_text, schema_text
+from bmsql.reasoners.chat._schema_text import rule_condition, schema_text
 from bmsql.reasoners.chat._summary import plain_summary
 from bmsql.reasoners.chat._usage import estimate_tokens
 
@@ -47,7 +47,7 @@ __all__ = [
     "plain_summary",
     "render_result",
     "render_rows",
-    "rules_text",
+    "rule_condition",
     "schema_text",
     "think",
 ]
