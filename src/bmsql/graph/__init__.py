@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from bmsql.graph._budgets import Budgets
-from bmsql.graph._data import load_run, pack_result, problem_text
+from bmsql.graph._data import load_run, pack, pack_result, problem_text
 from bmsql.graph._dependencies import Dependencies, GraphContext
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bmsql.graph._diagram import diagram
     from bmsql.graph._drive import Step, Think, Wait, Work
     from bmsql.graph._invoke import ainvoke_graph, invoke_graph
-    from bmsql.graph._nodes import Run, execute, used
+    from bmsql.graph._nodes import Run, usage_with
     from bmsql.graph._state import GraphInput, GraphOutput, GraphState, failures, fresh_pass, fresh_state
 
 __all__ = [
@@ -36,16 +36,16 @@ __all__ = [
     "ainvoke_graph",
     "compile_graph",
     "diagram",
-    "execute",
     "failures",
     "fresh_pass",
     "fresh_state",
     "invoke_graph",
     "load_run",
+    "pack",
     "pack_result",
     "problem_text",
     "traced_node",
-    "used",
+    "usage_with",
 ]
 
 _LAZY = {
@@ -61,13 +61,12 @@ _LAZY = {
     "ainvoke_graph": "_invoke",
     "compile_graph": "_build",
     "diagram": "_diagram",
-    "execute": "_nodes",
     "failures": "_state",
     "fresh_pass": "_state",
     "fresh_state": "_state",
     "invoke_graph": "_invoke",
     "traced_node": "_build",
-    "used": "_nodes",
+    "usage_with": "_nodes",
 }
 
 

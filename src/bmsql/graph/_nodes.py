@@ -123,7 +123,7 @@ def execute(state: GraphState, run: Run) -> Work:
         case QueryResult() as result:
             ran = {"sql": state["sql"], "result": pack_result(result)}
             detail: Data = {"stage": state["stage"], "rows": len(result.rows), "truncated": result.truncated}
-            return Step({state["stage"]: ran, "usage": used(state, result)}, "ran", detail)
+            return Step({state["stage"]: ran, "usage": _used(state, result)}, "ran", detail)
         case Rejected() as rejected:
             return Step(_failed(state, problems=rejected.problems), "rejected")
         case ExecutionFailed() as failed:
@@ -156,7 +156,7 @@ def refine(state: GraphState, run: Run) -> Work:
     measured = yield Wait(partial(measure, state, run.deps, run.cancel))
     update: Data = {
         "measured": pack(measured),
-        "usage": used(state, *measured.results),
+        "usage": _used(state, *measured.results),
         "records": [pack(record) for record in measured.records],
     }
     evidence = evidence_for({**state, **update}, run.deps)  # type: ignore[typeddict-item]
@@ -202,8 +202,7 @@ def _failed(state: GraphState, *, problems: tuple[Problem, ...] = (), error: str
     return {"attempts": [{"pass": state["passes"], "draft": written, "attempt": pack(attempt)}]}
 
 
-def used(state: GraphState, *results: QueryResult) -> Data:
-    """The usage in `state` with that of further queries."""
+def _used(state: GraphState, *results: QueryResult) -> Data:
     usage: dict[str, Any] = state["usage"]
     metered = [result.bytes_processed for result in results if result.bytes_processed is not None]
     bytes_before = usage["bytes_processed"]
@@ -213,3 +212,8 @@ def used(state: GraphState, *results: QueryResult) -> Data:
         "query_seconds": usage["query_seconds"] + sum(result.seconds for result in results),
         "bytes_processed": sum(metered, bytes_before or 0) if metered else bytes_before,
     }
+
+
+def usage_with(state: GraphState, *results: QueryResult) -> Data:
+    """The usage in `state` with that of further queries, for nodes of other graphs."""
+    return _used(state, *results)

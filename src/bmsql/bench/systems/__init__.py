@@ -2,7 +2,7 @@
 
 from bmsql.bench.systems._answers import AnswersSystem, GivenAnswer, read_answers
 from bmsql.bench.systems._graph_system import GraphSystem
-from bmsql.bench.systems._open import SYSTEMS, SystemKind, SystemOptions, open_system
+from bmsql.bench.systems._open import SYSTEMS, SystemKind, SystemOptions, open_system, system_names
 from bmsql.bench.systems._ours import PARTS, OurSystem
 
 __all__ = [
@@ -16,4 +16,5 @@ __all__ = [
     "SystemOptions",
     "open_system",
     "read_answers",
+    "system_names",
 ]

@@ -62,6 +62,11 @@ def open_system(name: str, options: SystemOptions) -> System:
     return kind.make(name, options)
 
 
+def system_names() -> tuple[str, ...]:
+    """The names that `open_system` knows."""
+    return tuple(SYSTEMS)
+
+
 def refuse_own(name: str, options: SystemOptions, known: tuple[str, ...] = ()) -> None:
     """Raise ConfigurationError for an option of its own that the system `name` does not have."""
     unknown = [option for option in options.own if option not in known]

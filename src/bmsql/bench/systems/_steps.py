@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal, assert_never
 
 from langgraph.graph import END, START, StateGraph
 
@@ -21,15 +22,17 @@ from bmsql.graph import (
     Think,
     Wait,
     Work,
-    execute,
     fresh_state,
     load_run,
+    pack,
+    pack_result,
     problem_text,
     traced_node,
+    usage_with,
 )
 from bmsql.reasoners import Attempt
 from bmsql.sql import extract_sql, format_sql
-from bmsql.types import Answer, RanQuery, Usage
+from bmsql.types import Answer, ExecutionFailed, QueryResult, RanQuery, Rejected, Usage
 
 FIRST, LAST = "prepare", "finish"
 NONE = "NONE"
@@ -111,14 +114,30 @@ def after_draft(state: PaperState) -> str:
 
 
 def run_query(state: PaperState, run: Run) -> Work:
-    """Validate and run the query under way, as the agent's graph does; it is kept as it was validated."""
-    step = yield from execute(state, run)
-    if step.outcome != "ran":
-        why = last_failure({**state, **step.update})
-        return Step({**step.update, "reason": f"the query failed: {why}"}, step.outcome, {**step.detail, "error": why})
-    verdict = run.deps.validate(state["sql"])
-    ran = {**step.update[state["stage"]], "sql": verdict.sql}
-    return Step({**step.update, state["stage"]: ran}, step.outcome, step.detail)
+    """Validate and run the query under way within the limits; it is kept as it was validated."""
+    run.checkpoint()
+    deps, stage = run.deps, state["stage"]
+    match (yield Wait(partial(deps.run, state["sql"], run.cancel))):
+        case QueryResult() as result:
+            ran = {"sql": deps.validate(state["sql"]).sql, "result": pack_result(result)}
+            detail = {"stage": stage, "rows": len(result.rows), "truncated": result.truncated}
+            return Step({stage: ran, "usage": usage_with(state, result)}, "ran", detail)
+        case Rejected() as rejected:
+            return _failed(state, Attempt(sql=state["sql"], problems=rejected.problems), "rejected")
+        case ExecutionFailed() as failed:
+            error = f"{failed.message} {failed.remedy}".strip()
+            return _failed(state, Attempt(sql=state["sql"], error=error), "failed")
+        case never:
+            assert_never(never)
+
+
+def _failed(state: PaperState, attempt: Attempt, outcome: Literal["rejected", "failed"]) -> Step:
+    """A query that failed: kept for a repair, and why there is no answer if none follows."""
+    tried = {"pass": state["passes"], "draft": attempt.sql, "attempt": pack(attempt)}
+    why = last_failure({"attempts": [tried]})
+    return Step(
+        {"attempts": [tried], "reason": f"the query failed: {why}"}, outcome, {"stage": state["stage"], "error": why}
+    )
 
 
 def after_single(state: PaperState) -> str:
