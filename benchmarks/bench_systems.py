@@ -5,7 +5,7 @@ system itself, not by a model. With damaged drafts (the conditions left out) and
 there) it must fall; SER is that of invalid ones. Calls and tokens (UTF-8 bytes / 4) are per question, with gold drafts.
 The exit code is 1 when gold drafts are not all right.
 
-python benchmarks/bench_systems.py [--count 500] [--system NAME ...] [--gold-only] [--repeat N]
+python benchmarks/bench_systems.py [--count N] [--system NAME ...] [--gold-only] [--repeat N]
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _percent(share: float | None, width: int) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print a line for each system; see the module's docstring."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", 1)[0])
-    parser.add_argument("--count", type=int, default=500, help="questions of each run")
+    parser.add_argument("--count", type=int, default=30, help="questions of each run")
     parser.add_argument("--system", action="append", choices=COMPARED, help="a system; may be given several times")
     parser.add_argument("--gold-only", action="store_true", help="leave out damaged and invalid drafts")
     parser.add_argument("--repeat", type=int, default=1, help="as for the other benchmarks; not used")
