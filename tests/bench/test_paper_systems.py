@@ -431,6 +431,8 @@ def test_gold_drafts_of_more_questions(name: str, ours: OurSystem, open_one: Ope
         ("single", {"own": {"hold-out": "yes"}}, "the system 'single' has no option 'hold-out'"),
         ("single:3-shot", {"own": {"hold-out": "maybe"}}, "the option 'hold-out' is 'maybe'. Use yes or no."),
         ("index", {"own": {"tables": "0"}}, "the option 'tables' is '0'. Use a whole number from 1."),
+        ("dail-sql", {"own": {"examples": "x.yaml"}}, "a ready ChatReasoner has its own examples and options."),
+        ("single:5-shot", {"own": {"shots": "9"}}, "Its options are: examples, hold-out."),
         ("singel", {}, "there is no system 'singel'. Did you mean 'single'?"),
     ],
 )

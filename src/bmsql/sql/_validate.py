@@ -8,7 +8,8 @@ from bmsql.sql._dialect_checks import dialect_problems
 from bmsql.sql._extract import extract_sql
 from bmsql.sql._fixes import repair
 from bmsql.sql._guard import text_problems, tree_problems
-from bmsql.sql._parse import parse, parse_source
+from bmsql.sql._lexer import LexError
+from bmsql.sql._parse import lex_problem, parse, parse_source
 from bmsql.sql._policy import DEFAULT_POLICY, Policy
 from bmsql.sql._source import Source
 from bmsql.types import Catalog, Fix, Problem, Rejected, ValidatedQuery
@@ -33,7 +34,7 @@ def validate(sql: str, catalog: Catalog, policy: Policy | None = None) -> Valida
     fixes: list[Fix] = _extraction_fixes(sql, text)
     try:
         if not policy.checks:
-            return _guarded(Source(text), catalog, policy, fixes)
+            return _guarded(text, catalog, policy, fixes)
         source, repairs = repair(text, catalog)
         fixes += repairs
         return _check(source, catalog, policy, fixes)
@@ -78,8 +79,12 @@ def _check(source: Source, catalog: Catalog, policy: Policy, fixes: list[Fix]) -
     return Rejected(sql=source.text, problems=tuple(problems), fixes=tuple(fixes))
 
 
-def _guarded(source: Source, catalog: Catalog, policy: Policy, fixes: list[Fix]) -> ValidatedQuery | Rejected:
+def _guarded(text: str, catalog: Catalog, policy: Policy, fixes: list[Fix]) -> ValidatedQuery | Rejected:
     """The verdict of the guard alone."""
+    try:
+        source = Source(text)
+    except LexError as error:
+        raise lex_problem(error, text) from error
     problems = list(text_problems(source, policy))
     tables: tuple[str, ...] = ()
     if not problems:

@@ -118,6 +118,11 @@ def building(kit: Kit) -> Iterator[None]:
 def open_agent(options: SystemOptions, **further: Any) -> Agent:
     """The agent that a system is, or takes its parts from."""
     given = {"examples": options.examples, "embeddings": options.embeddings, "chat": options.chat, **further}
+    if isinstance(options.model, ChatReasoner) and (given["examples"] or given["chat"]):
+        raise ConfigurationError(
+            "a ready ChatReasoner has its own examples and options.",
+            remedy="Give the chat model itself, or make the reasoner with them.",
+        )
     return Agent(
         model=options.model,
         backend=options.backend,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bmsql.bench._manifest import fingerprint
 from bmsql.bench.systems._graph_system import GraphSystem
@@ -11,10 +11,12 @@ from bmsql.bench.systems._kit import VALIDATOR, open_agent, without_checks
 from bmsql.bench.systems._open import SystemOptions, refuse_own, refuse_parts
 from bmsql.conventions import RuleBook
 from bmsql.errors import ConfigurationError
-from bmsql.graph import Dependencies, compile_graph
 from bmsql.prompts import load_prompt, prompt_names
 from bmsql.reasoners import Reasoner, open_reasoner
 from bmsql.reasoners.chat import ChatOptions, ChatReasoner
+
+if TYPE_CHECKING:
+    from bmsql.graph import Dependencies
 
 CONVENTIONS, LINKING = "conventions", "linking"
 # What a chat model is not shown or held to, where a part is left out.
@@ -41,6 +43,8 @@ class OurSystem(GraphSystem):
     """
 
     def __init__(self, options: SystemOptions) -> None:
+        from bmsql.graph import compile_graph
+
         refuse_own("ours", options)
         refuse_parts(options, PARTS)
         without = tuple(part for part in PARTS if part in options.without)
@@ -50,7 +54,7 @@ class OurSystem(GraphSystem):
         except ConfigurationError:
             whole.close()
             raise
-        graph = whole.graph if not without else compile_graph(deps)
+        graph = compile_graph(deps) if without else whole.graph
         settings = {"rules": fingerprint(deps.rules), **_chat_settings(deps.reasoner)}
         super().__init__("ours", whole, graph, without=without, settings=settings)
 
