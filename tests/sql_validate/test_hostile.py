@@ -33,6 +33,23 @@ def test_hostile_statements_are_rejected(sql: str) -> None:
     assert outcome.problems[0].message
 
 
+@pytest.mark.parametrize("sql", HOSTILE, ids=lambda sql: ascii(sql[:60]))
+def test_the_guard_alone_rejects_them_too(sql: str) -> None:
+    outcome = validate(sql, CATALOG, Policy(checks=False))
+    whole = validate(sql, CATALOG)
+    assert isinstance(whole, Rejected)
+    # What is no column is left to the database, which reads nothing by it.
+    assert isinstance(outcome, Rejected) or whole.problems[0].code == "unknown-column", outcome
+
+
+def test_without_checks_names_are_left_to_the_database() -> None:
+    text = f"SELECT nothing FROM {TABLE} WHERE LOWER(1) = 'x'"
+    assert isinstance(validate(text, CATALOG), Rejected)
+    outcome = validate(f"```sql\n{text};\n```", CATALOG, Policy(checks=False))
+    assert isinstance(outcome, ValidatedQuery)
+    assert outcome.sql == text
+
+
 WRAPPERS = [
     "{}",
     " \n\t{}",

@@ -160,18 +160,15 @@ class Agent:
         Raises QuestionError for an empty or too long question, BackendError when the database
         cannot be reached, QueryCancelledError, ReasonerError.
         """
-        state = self.graph.invoke(_input(question), config, context=GraphContext(cancel=cancel))
-        return Answer.model_validate(state["answer"])
+        from bmsql.graph import invoke_graph
+
+        return invoke_graph(self.graph, checked_question(question), config, cancel)
 
     async def aask(self, question: str, *, config: RunnableConfig | None = None) -> Answer:
         """As `ask`, without blocking the event loop; cancelling the task stops the running query."""
-        given, cancel = _input(question), threading.Event()
-        try:
-            state = await self.graph.ainvoke(given, config, context=GraphContext(cancel=cancel))
-        except asyncio.CancelledError:
-            cancel.set()
-            raise
-        return Answer.model_validate(state["answer"])
+        from bmsql.graph import ainvoke_graph
+
+        return await ainvoke_graph(self.graph, checked_question(question), config)
 
     def stream(
         self, question: str, *, config: RunnableConfig | None = None, cancel: threading.Event | None = None

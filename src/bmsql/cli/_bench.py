@@ -28,7 +28,7 @@ from bmsql.bench import (
     score_run,
     summarise,
 )
-from bmsql.bench.systems import SystemOptions, open_system
+from bmsql.bench.systems import SystemOptions, open_system, system_summaries
 from bmsql.cli._console import Text, console, show_table, write_json
 from bmsql.cli._main import ANSWERED, FAILED
 from bmsql.cli._table import rows_table
@@ -84,6 +84,16 @@ def ask_all(
     score_run(folder)
     _show([folder], as_json=driving.as_json, stopped=progress)
     return ANSWERED if progress.stopped == "done" else FAILED
+
+
+def list_systems(*, as_json: bool) -> int:
+    """Show every system with what it is."""
+    rows = list(system_summaries().items())
+    if as_json:
+        write_json({"systems": [{"name": name, "summary": summary} for name, summary in rows]})
+    else:
+        show_table(to := console(), rows_table(to, ("system", "what it is"), rows)[0])
+    return ANSWERED
 
 
 def score_all(

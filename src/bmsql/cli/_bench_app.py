@@ -41,7 +41,7 @@ def run(
     out: Annotated[
         Path, typer.Option("--out", help="Folder of the run; given again, the run is resumed.", show_default=False)
     ],
-    system: Annotated[str, typer.Option("--system", help="The system that is asked.")] = "ours",
+    system: Annotated[str, typer.Option("--system", help="The system, one of `bmsql bench systems`.")] = "ours",
     model: Model = None,
     backend: Backend = None,
     semantic_model: SemanticModelFile = None,
@@ -141,6 +141,14 @@ def run(
         concurrency=concurrency, max_cost=max_cost, prices=prices, retry_errors=retry_errors, as_json=json
     )
     return _bench.ask_all(system, options, questions, out, selection, driving, tuple(extra_kb or ()))
+
+
+@bench.command()
+def systems(json: Json = False, debug: Debug = False) -> int:
+    """The systems that can be compared, for `--system`."""
+    from bmsql.cli import _bench
+
+    return _bench.list_systems(as_json=json)
 
 
 @bench.command()

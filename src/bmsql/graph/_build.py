@@ -53,7 +53,7 @@ def compile_graph(deps: Dependencies, *, checkpointer: Any = None, name: str = "
     """
     graph = StateGraph(GraphState, context_schema=GraphContext, input_schema=GraphInput, output_schema=GraphOutput)
     for node, function in NODES.items():
-        graph.add_node(node, _entered(node, function, deps), input_schema=GraphState)
+        graph.add_node(node, traced_node(node, function, deps), input_schema=GraphState)
     graph.add_edge(START, "plan")
     for node, (route, targets) in ROUTES.items():
         graph.add_conditional_edges(node, partial(route, budgets=deps.budgets), list(targets))
@@ -62,18 +62,24 @@ def compile_graph(deps: Dependencies, *, checkpointer: Any = None, name: str = "
     return compiled.with_config(recursion_limit=deps.budgets.recursion_limit)
 
 
-def _entered(name: str, function: Node, deps: Dependencies) -> RunnableLambda[GraphState, Data]:
-    """`function` as a LangGraph node, with and without threads, that also leaves a trace entry."""
+def traced_node(
+    name: str, function: Callable[[Any, Run], Work], deps: Dependencies, *, first: str = "plan", thinker: object = None
+) -> RunnableLambda[GraphState, Data]:
+    """`function` as a LangGraph node, with and without threads, that also leaves a trace entry.
+
+    first: the node that a question enters the graph by. thinker: what has the methods of the `Think` that the
+    node yields, the reasoner of the dependencies by default.
+    """
 
     def node(state: GraphState, config: RunnableConfig) -> Data:
-        visit = _Visit(name, state, get_runtime(), config, deps)
+        visit = _Visit(name, state, get_runtime(), config, deps, first)
         with entered_step(visit.context), node_labels(name, state["question"], visit.given):
-            return visit.leave(drive(function(state, visit.run), visit.run.deps.reasoner))
+            return visit.leave(drive(function(state, visit.run), thinker or visit.run.deps.reasoner))
 
     async def anode(state: GraphState, config: RunnableConfig) -> Data:
-        visit = _Visit(name, state, get_runtime(), config, deps)
+        visit = _Visit(name, state, get_runtime(), config, deps, first)
         with entered_step(visit.context), node_labels(name, state["question"], visit.given):
-            return visit.leave(await adrive(function(state, visit.run), visit.run.deps.reasoner))
+            return visit.leave(await adrive(function(state, visit.run), thinker or visit.run.deps.reasoner))
 
     return RunnableLambda(node, anode, name=name)
 
@@ -82,13 +88,19 @@ class _Visit:
     """One visit of a node: what it may use, and what is recorded of it."""
 
     def __init__(
-        self, name: str, state: GraphState, runtime: Runtime[Any], config: RunnableConfig, deps: Dependencies
+        self,
+        name: str,
+        state: GraphState,
+        runtime: Runtime[Any],
+        config: RunnableConfig,
+        deps: Dependencies,
+        first: str,
     ) -> None:
         # An outer graph passes its own context on, whatever its type.
         given = runtime.context if isinstance(runtime.context, GraphContext) else None
         self.name, self.state, self.given = name, state, given
         self.run = Run(given.resolve(deps), given.cancel) if given else Run(deps)
-        fresh = name == "plan" and is_fresh(state)
+        fresh = name == first and is_fresh(state)
         # Of a question that was put off and taken up again, only the model's own time counts.
         steps = [] if fresh else state["usage"]["steps"]
         spent = sum(step["seconds"] for step in steps)

@@ -10,7 +10,6 @@ from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
 from bmsql.graph._state import Data, Outcome
-from bmsql.reasoners import Reasoner
 
 # Queries wait for a database, and reasoners without coroutines for whatever they wait for.
 _WAITING = 32
@@ -41,7 +40,7 @@ class Wait(NamedTuple):
 Work: TypeAlias = Generator[Think | Wait, Any, Step]
 
 
-def drive(work: Work, reasoner: Reasoner) -> Step:
+def drive(work: Work, reasoner: object) -> Step:
     """Do all that `work` asks for in this thread."""
 
     def do(due: Think | Wait) -> Any:
@@ -62,7 +61,7 @@ def drive(work: Work, reasoner: Reasoner) -> Step:
         return stop.value  # type: ignore[no-any-return]
 
 
-async def adrive(work: Work, reasoner: Reasoner) -> Step:
+async def adrive(work: Work, reasoner: object) -> Step:
     """As `drive`, without blocking the event loop.
 
     A reasoner that has a coroutine for a step, such as `aplan` for `plan`, is awaited; others

@@ -221,3 +221,8 @@ def _used(state: GraphState, *results: QueryResult) -> Data:
         "bytes_processed": sum(metered, bytes_before or 0) if metered else bytes_before,
         **billed(usage, results),
     }
+
+
+def usage_with(state: GraphState, *results: QueryResult) -> Data:
+    """The usage in `state` with that of further queries, for nodes of other graphs."""
+    return _used(state, *results)

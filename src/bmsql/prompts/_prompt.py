@@ -63,15 +63,15 @@ class Prompt(Frozen):
 
 
 @cache
-def load_prompt(name: str) -> Prompt:
-    """The prompt of this name. Raises FileNotFoundError where there is none."""
-    text = (files("bmsql.prompts") / "texts" / f"{name}.yaml").read_text("utf-8")
+def load_prompt(name: str, package: str = "bmsql.prompts") -> Prompt:
+    """The prompt of this name, of the files in `texts` of a package. Raises FileNotFoundError where there is none."""
+    text = (files(package) / "texts" / f"{name}.yaml").read_text("utf-8")
     data = yaml.safe_load(text)
     digest = hashlib.sha256(f"{data['system']}\0{data['user']}".encode()).hexdigest()[:12]
     return Prompt(name=name, hash=digest, **data)
 
 
-def prompt_names() -> tuple[str, ...]:
-    """The names of all prompts."""
-    folder = files("bmsql.prompts") / "texts"
+def prompt_names(package: str = "bmsql.prompts") -> tuple[str, ...]:
+    """The names of all prompts of a package."""
+    folder = files(package) / "texts"
     return tuple(sorted(entry.name.removesuffix(".yaml") for entry in folder.iterdir() if entry.name.endswith(".yaml")))

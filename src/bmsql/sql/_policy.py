@@ -13,7 +13,8 @@ class Policy:
     catalogue does not list them (their columns are then not checked). information_schema: whether
     `INFORMATION_SCHEMA` views of the catalogue's own dataset may be read. parameters: whether query
     parameters (`@name`, `?`) may stand in the text. max_length: characters; max_nesting: parentheses
-    within parentheses.
+    within parentheses. checks: whether names, types and grouping are checked and repaired too; without, a
+    query that the guard lets pass is left to the database as it was written.
     """
 
     datasets: tuple[str, ...] = ()
@@ -21,6 +22,7 @@ class Policy:
     parameters: bool = False
     max_length: int = 100_000
     max_nesting: int = 60
+    checks: bool = True
 
 
 DEFAULT_POLICY = Policy()

@@ -8,7 +8,8 @@ from bmsql.sql._dialect_checks import dialect_problems
 from bmsql.sql._extract import extract_sql
 from bmsql.sql._fixes import repair
 from bmsql.sql._guard import text_problems, tree_problems
-from bmsql.sql._parse import parse, parse_source
+from bmsql.sql._lexer import LexError
+from bmsql.sql._parse import lex_problem, parse, parse_source
 from bmsql.sql._policy import DEFAULT_POLICY, Policy
 from bmsql.sql._source import Source
 from bmsql.types import Catalog, Fix, Problem, Rejected, ValidatedQuery
@@ -24,6 +25,7 @@ def validate(sql: str, catalog: Catalog, policy: Policy | None = None) -> Valida
     It is extracted, guarded, parsed, repaired where the meaning is certain (each `Fix` is
     reported), checked for names and types, and guarded again as it will be executed. Identifiers,
     comments and layout stay the author's; tables come out as `project.dataset.table` in backticks.
+    A policy without `checks` guards the text and leaves all else as it is.
 
     Bad SQL is never an exception: it comes back as `Rejected`, with every problem found.
     """
@@ -31,6 +33,8 @@ def validate(sql: str, catalog: Catalog, policy: Policy | None = None) -> Valida
     text = extract_sql(sql)
     fixes: list[Fix] = _extraction_fixes(sql, text)
     try:
+        if not policy.checks:
+            return _guarded(text, catalog, policy, fixes)
         source, repairs = repair(text, catalog)
         fixes += repairs
         return _check(source, catalog, policy, fixes)
@@ -73,6 +77,25 @@ def _check(source: Source, catalog: Catalog, policy: Policy, fixes: list[Fix]) -
     else:
         problems = [Problem(code="unstable", message="The query could not be repaired in a few steps.")]
     return Rejected(sql=source.text, problems=tuple(problems), fixes=tuple(fixes))
+
+
+def _guarded(text: str, catalog: Catalog, policy: Policy, fixes: list[Fix]) -> ValidatedQuery | Rejected:
+    """The verdict of the guard alone."""
+    try:
+        source = Source(text)
+    except LexError as error:
+        raise lex_problem(error, text) from error
+    problems = list(text_problems(source, policy))
+    tables: tuple[str, ...] = ()
+    if not problems:
+        tree = parse_source(source)
+        found = analyse(tree, source, catalog, policy)
+        tables = found.tables
+        problems = list(tree_problems(tree, source, catalog, policy, found.arrays))
+    if problems:
+        return Rejected(sql=source.text, problems=tuple(problems), fixes=tuple(fixes))
+    parse(source.text)
+    return ValidatedQuery(sql=source.text, tables=tables, fixes=tuple(fixes), mint=_MINT)
 
 
 def _extraction_fixes(given: str, extracted: str) -> list[Fix]:

@@ -6,7 +6,9 @@ what is said against the rows.
 """
 
 from bmsql.reasoners.chat._cache import DraftCache
+from bmsql.reasoners.chat._cells import cell_text
 from bmsql.reasoners.chat._client import ChatClient
+from bmsql.reasoners.chat._drive import Ask, Thought, athink, think
 from bmsql.reasoners.chat._extract import find_json
 from bmsql.reasoners.chat._finding import Finding
 from bmsql.reasoners.chat._grounding import NameFinder, check_text
@@ -17,10 +19,12 @@ from bmsql.reasoners.chat._open import open_chat_model
 from bmsql.reasoners.chat._options import ChatOptions
 from bmsql.reasoners.chat._reasoner import ChatReasoner
 from bmsql.reasoners.chat._rows import render_result, render_rows
+from bmsql.reasoners.chat._schema_text import rule_condition, schema_text
 from bmsql.reasoners.chat._summary import plain_summary
 from bmsql.reasoners.chat._usage import estimate_tokens
 
 __all__ = [
+    "Ask",
     "ChatClient",
     "ChatOptions",
     "ChatReasoner",
@@ -31,7 +35,10 @@ __all__ = [
     "NameFinder",
     "Reply",
     "Request",
+    "Thought",
     "Way",
+    "athink",
+    "cell_text",
     "check_text",
     "estimate_tokens",
     "find_json",
@@ -40,4 +47,7 @@ __all__ = [
     "plain_summary",
     "render_result",
     "render_rows",
+    "rule_condition",
+    "schema_text",
+    "think",
 ]

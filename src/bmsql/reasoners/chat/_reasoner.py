@@ -46,6 +46,7 @@ class ChatReasoner:
         self.client = client
         self.options = options or ChatOptions()
         self.examples = examples
+        self.link = link
         self._steps = Steps(model, rules, catalog, link, offline, self.options, examples)
 
     @property

@@ -1,0 +1,34 @@
+"""One question through a compiled graph."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import TYPE_CHECKING
+
+from bmsql.graph._dependencies import GraphContext
+from bmsql.types import Answer
+
+if TYPE_CHECKING:
+    from langchain_core.runnables import RunnableConfig
+
+    from bmsql.graph._build import Graph
+
+
+def invoke_graph(
+    graph: Graph, question: str, config: RunnableConfig | None = None, cancel: threading.Event | None = None
+) -> Answer:
+    """The answer of a graph; setting `cancel` stops it."""
+    state = graph.invoke({"question": question}, config, context=GraphContext(cancel=cancel))
+    return Answer.model_validate(state["answer"])
+
+
+async def ainvoke_graph(graph: Graph, question: str, config: RunnableConfig | None = None) -> Answer:
+    """As `invoke_graph`, without blocking the event loop; cancelling the task stops the running query."""
+    cancel = threading.Event()
+    try:
+        state = await graph.ainvoke({"question": question}, config, context=GraphContext(cancel=cancel))
+    except asyncio.CancelledError:
+        cancel.set()
+        raise
+    return Answer.model_validate(state["answer"])
