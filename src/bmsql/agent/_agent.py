@@ -40,10 +40,10 @@ class Agent:
     """Answers questions over a knowledge base; made once, used from any number of threads and tasks.
 
     model: `"offline"` (the default) or a `Reasoner`. backend: `"embedded"` (the default),
-    `"duckdb:///path"`, `"bigquery://project/dataset"` or a `Backend`.
-    semantic_model: a YAML file or a `SemanticModel`; BiomedSQL's by default. profile: `"strict"` or `"biomedsql"`. max_passes: plans per question, at most 10. limits:
-    `Limits` or a mapping of some of them. send_rows: whether a reasoner that sends data elsewhere
-    may see rows. rules: a rule file, several, or a `RuleBook`.
+    `"duckdb:///path"`, `"bigquery://project/dataset"` or a `Backend`. semantic_model: a YAML file or a
+    `SemanticModel`; BiomedSQL's by default. profile: `"strict"` or `"biomedsql"`. max_passes: plans per
+    question, at most 10. limits: `Limits` or a mapping of some of them. send_rows: whether a reasoner
+    that sends data elsewhere may see rows. rules: a rule file, several, or a `RuleBook`.
 
     What is not given is read from `BMSQL_MODEL`, `BMSQL_BACKEND`, `BMSQL_SEMANTIC_MODEL`,
     `BMSQL_PROFILE`, `BMSQL_MAX_PASSES`, `BMSQL_LIMIT_ROWS` (`_SECONDS`, `_MEMORY_MB`,
