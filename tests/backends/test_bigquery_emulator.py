@@ -1,7 +1,7 @@
 """The real client against a real emulator, and the same questions there as on DuckDB.
 
 The emulator is installed into `build/emulators` the first time. BMSQL_TEST_PARITY=all compares every query of every
-development question, which takes a quarter of an hour; without it a fixed part of them is compared.
+development question, which takes long (0.3 s or more a query); without it a fixed part of them is compared.
 """
 
 from __future__ import annotations
