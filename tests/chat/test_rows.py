@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from bmsql.reasoners import Evidence
 from bmsql.reasoners.chat import render_result, render_rows
-from bmsql.reasoners.chat._rows import LEAST_TOKENS
 from bmsql.reasoners.chat._cells import cell_text
+from bmsql.reasoners.chat._rows import LEAST_TOKENS
 from bmsql.semantic import load_semantic_model
 from bmsql.types import ColumnInfo, Plan, QueryResult
 from tests.chat.evidence import evidence, questions
