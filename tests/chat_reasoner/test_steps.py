@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from typing import Any
 
@@ -310,6 +311,26 @@ def test_prompts_are_rendered_strictly(name: str) -> None:
         prompt.render(values)
     assert len(prompt.hash) == 12
     assert system
+
+
+HALF = "\ud83d"
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        {"plan": {"answerable": False, "problem": f"x {HALF}"}},
+        {"plan": json.dumps({"answerable": False, "problem": f"x {HALF}"})},
+        {"plan": INCOMPLETE, "draft": f"SELECT '{HALF}' AS x FROM `{AD}`"},
+        {"plan": AGREES, "answer": f"The rows are given below {HALF}."},
+    ],
+)
+def test_half_a_character_in_a_reply_breaks_nothing(scripted: Ask, steps: dict[str, Any]) -> None:
+    agent, _ = scripted(steps, model={"usage": False})
+    *events, last = agent.stream(BIN1)
+    assert last.answer is not None
+    assert HALF not in last.answer.model_dump_json()
+    assert not any(HALF in event.text for event in events)
 
 
 # -- candidates -----------------------------------------------------------------------------------
