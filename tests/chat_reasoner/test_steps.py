@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from typing import Any
 
@@ -134,6 +135,14 @@ def test_a_repair_never_repeats_a_query(scripted: Ask) -> None:
     assert "pvalue" in answer.reason
 
 
+@pytest.mark.parametrize("reply", ["NONE", "none.", "```sql\nNONE\n```"])
+def test_a_model_that_gives_up_leaves_the_error_that_it_could_not_repair(scripted: Ask, reply: str) -> None:
+    agent, chat = scripted({"plan": INCOMPLETE, "draft": f"SELECT UUID, SNP, pvalue FROM {AD}", "repair": reply})
+    answer = agent.ask(BIN1)
+    assert steps_of(chat) == ["plan", "draft", "repair"]
+    assert "pvalue" in answer.reason
+
+
 # -- review and passes ----------------------------------------------------------------------------
 
 
@@ -141,6 +150,25 @@ def test_nothing_is_reviewed_where_nothing_is_off(scripted: Ask) -> None:
     agent, chat = scripted({"plan": AGREES, "review": {"sufficient": False, "change": "x"}}, max_passes=3)
     agent.ask(BIN1)
     assert "review" not in steps_of(chat)
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        {"plan": {"tables": [AD], "select": ["SNP"]}},
+        {"plan": INCOMPLETE, "draft": f"SELECT UUID, SNP FROM `{AD}` WHERE 'APOE' IN UNNEST(SPLIT(nearestGene, ';'))"},
+    ],
+)
+def test_what_the_query_leaves_out_of_the_question_is_reviewed_and_said(scripted: Ask, steps: dict[str, Any]) -> None:
+    review = {"sufficient": False, "reason": "BIN1 is missing", "change": "filter by BIN1"}
+    agent, chat = scripted({**steps, "review": review}, max_passes=1)
+    warnings = agent.ask(BIN1).warnings
+    assert "The question names BIN1, and the query does not." in warnings
+    agent, chat = scripted({**steps, "plan": [steps["plan"], AGREES], "review": review}, max_passes=2)
+    answer = agent.ask(BIN1)
+    assert "the query does not" in next(call for call in chat.calls if call.step == "review").prompt
+    assert len(answer.rows) == 9
+    assert not any("and the query does not" in warning for warning in answer.warnings)
 
 
 NONE = "No SNP was found."
@@ -219,7 +247,9 @@ def test_a_text_that_stays_wrong_is_replaced_by_a_summary(scripted: Ask) -> None
     assert any("made without the model" in warning for warning in answer.warnings)
 
 
-@pytest.mark.parametrize("error", [ModelUnavailableError("down."), ModelOutputError("prose.")])
+@pytest.mark.parametrize(
+    "error", [ModelUnavailableError("down."), ModelOutputError("prose."), CredentialsError("revoked.")]
+)
 def test_a_model_that_fails_at_the_answer_costs_no_rows(scripted: Ask, error: Exception) -> None:
     agent, _ = scripted({"plan": AGREES, "answer": error})
     answer = agent.ask(BIN1)
@@ -283,6 +313,26 @@ def test_prompts_are_rendered_strictly(name: str) -> None:
     assert system
 
 
+HALF = "\ud83d"
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        {"plan": {"answerable": False, "problem": f"x {HALF}"}},
+        {"plan": json.dumps({"answerable": False, "problem": f"x {HALF}"})},
+        {"plan": INCOMPLETE, "draft": f"SELECT '{HALF}' AS x FROM `{AD}`"},
+        {"plan": AGREES, "answer": f"The rows are given below {HALF}."},
+    ],
+)
+def test_half_a_character_in_a_reply_breaks_nothing(scripted: Ask, steps: dict[str, Any]) -> None:
+    agent, _ = scripted(steps, model={"usage": False})
+    *events, last = agent.stream(BIN1)
+    assert last.answer is not None
+    assert HALF not in last.answer.model_dump_json()
+    assert not any(HALF in event.text for event in events)
+
+
 # -- candidates -----------------------------------------------------------------------------------
 
 
@@ -305,6 +355,18 @@ def test_the_model_decides_only_a_tie(scripted: Ask) -> None:
     assert f"2. {other}" in chat.calls[3].prompt
     assert answer.general is not None
     assert "b > 0" not in answer.general.sql
+
+
+def test_a_sample_that_fails_costs_no_other(scripted: Ask) -> None:
+    samples = [ModelOutputError("prose."), GOOD, ModelOutputError("prose.")]
+    agent, chat = scripted({"plan": INCOMPLETE, "draft": samples}, candidates=3)
+    assert len(agent.ask(BIN1).rows) == 9
+    agent, chat = scripted({"plan": INCOMPLETE, "draft": [GOOD, ModelUnavailableError("down.")]}, candidates=3)
+    assert len(agent.ask(BIN1).rows) == 9
+    assert steps_of(chat) == ["plan", "draft", "draft", "answer"]
+    agent, chat = scripted({"plan": INCOMPLETE, "draft": ModelOutputError("prose.")}, candidates=2)
+    with pytest.raises(ModelOutputError, match="prose"):
+        agent.ask(BIN1)
 
 
 # -- streaming, tasks, cache ----------------------------------------------------------------------

@@ -6,7 +6,7 @@ import threading
 from functools import partial
 from typing import Any, NamedTuple, assert_never
 
-from bmsql.errors import PlanError, QueryCancelledError, ReasonerError
+from bmsql.errors import CredentialsError, PlanError, QueryCancelledError, ReasonerError
 from bmsql.graph._answer import abstention, answered
 from bmsql.graph._candidates import Election, elect
 from bmsql.graph._costs import billed
@@ -170,7 +170,7 @@ def refine(state: GraphState, run: Run) -> Work:
     evidence = evidence_for({**state, **update}, run.deps)  # type: ignore[typeddict-item]
     try:
         review = yield Think("review", (evidence,))
-    except ReasonerError as error:
+    except (ReasonerError, CredentialsError) as error:
         # The rows are there; that nobody looked at them is said, and costs nothing else.
         review = Review(sufficient=True, reason="not reviewed")
         update["warnings"] = [*state.get("warnings", []), f"The rows were not reviewed: {error.message}"]

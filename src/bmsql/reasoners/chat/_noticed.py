@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from bmsql.reasoners._base import Evidence
+from bmsql.semantic import SemanticModel
+from bmsql.types import Mention
+
+# Kinds of entities whose names are names; those of categories are common words, which need not be a condition.
+_NAMED = frozenset({"identifier", "symbol", "term", "name"})
 
 
 def noticed(evidence: Evidence) -> list[str]:
@@ -30,3 +35,27 @@ def noticed(evidence: Evidence) -> list[str]:
     if evidence.result.truncated and not plan.aggregate and evidence.total is None:
         concerns.append(f"the rows were cut off after {len(rows)}, and how many there are is not known")
     return concerns
+
+
+def unsaid(evidence: Evidence, model: SemanticModel) -> list[str]:
+    """What the question names and neither the query nor the choice of its tables says, in words."""
+    read = evidence.sql.casefold()
+    tables = [name for name in model.tables if name.casefold() in read]
+    return [
+        f"The question names {mention.text}, and the query does not"
+        for mention in evidence.plan.mentions
+        if mention.method != "unlinked"
+        and model.entities[mention.entity].kind in _NAMED
+        and not any(name.casefold() in read for name in _names(mention) if name)
+        and not any(_is_about(model, table, mention) for table in tables)
+    ]
+
+
+def _names(mention: Mention) -> set[str]:
+    stored = (value for values in mention.stored.values() for value in values)
+    return {mention.text, mention.value, *mention.alternatives, *stored}
+
+
+def _is_about(model: SemanticModel, table: str, mention: Mention) -> bool:
+    spec = model.tables[table]
+    return mention.value in (spec.about.get(mention.entity), *spec.covers.get(mention.entity, ()))

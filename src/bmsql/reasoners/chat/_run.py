@@ -23,6 +23,7 @@ from bmsql.reasoners.chat._policy import Call, ask, finish_reason
 from bmsql.reasoners.chat._providers import is_gemini, is_openai
 from bmsql.reasoners.chat._retry import Limits, to_error
 from bmsql.reasoners.chat._structured import WayUnsupported
+from bmsql.reasoners.chat._unicode import encodable, whole_characters
 from bmsql.reasoners.chat._usage import Tally
 
 if TYPE_CHECKING:
@@ -173,7 +174,7 @@ class Run:
                     break
                 whole = chunk if whole is None else whole + chunk
                 if chunk.text:
-                    news.put(("text", whole.text))
+                    news.put(("text", whole_characters(whole.text)))
         return whole
 
     # Asynchronous.
@@ -217,7 +218,7 @@ class Run:
             async for chunk in chunks:
                 whole = chunk if whole is None else whole + chunk
                 if chunk.text:
-                    self._show(whole.text)
+                    self._show(whole_characters(whole.text))
         return whole
 
     def _show(self, text: str) -> None:
@@ -261,4 +262,4 @@ def _whole(message: Any, model: BaseChatModel, call: Call) -> AIMessage:
     # A stream that just ends looks like a reply; these two always say why they end.
     if call.stream and message.text and not finish_reason(message) and (is_openai(model) or is_gemini(model)):
         raise FaultError(Fault(Kind.CONNECTION, "the stream ended early"))
-    return message
+    return encodable(message)

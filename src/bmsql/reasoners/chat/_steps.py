@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bmsql.conventions import RuleBook
-from bmsql.errors import PlanError, ReasonerError
+from bmsql.errors import CredentialsError, ModelOutputError, ModelRefusedError, PlanError, ReasonerError
 from bmsql.fewshot import ExampleStore
 from bmsql.planning import compile_plan
 from bmsql.prompts import load_prompt
@@ -15,7 +15,7 @@ from bmsql.reasoners._context import current_step
 from bmsql.reasoners.chat._drive import Ask, Thought
 from bmsql.reasoners.chat._grounding import check_text
 from bmsql.reasoners.chat._messages import Message, Request
-from bmsql.reasoners.chat._noticed import noticed
+from bmsql.reasoners.chat._noticed import noticed, unsaid
 from bmsql.reasoners.chat._options import ChatOptions
 from bmsql.reasoners.chat._replies import ChoiceReply, PlanReply, ReviewReply
 from bmsql.reasoners.chat._rows import LEAST_TOKENS, render_result, render_rows
@@ -31,6 +31,8 @@ from bmsql.types import Catalog, Draft, Mention, Plan, QueryResult, Review
 _SAMPLING = 0.7
 # Of so many times as many examples as are shown, those over the plan's tables are taken.
 _LOOKED_AT = 4
+# What a model writes that has no other query.
+_GIVEN_UP = frozenset({"NONE", "NULL", "N/A"})
 
 
 class Steps:
@@ -89,8 +91,19 @@ class Steps:
         """Several drafts, the compiled plan first."""
         compiled = self._compiled(plan)
         made = [] if compiled is None else [compiled]
-        while len(made) < count:
-            made.append((yield from self._written(question, plan, sample=len(made))))
+        failed: ReasonerError | None = None
+        for sample in range(len(made), count):
+            try:
+                made.append((yield from self._written(question, plan, sample=sample)))
+            except (ModelOutputError, ModelRefusedError) as error:
+                # Another sample may be better; the others are there all the same.
+                failed = error
+            except ReasonerError:
+                if not made:
+                    raise
+                break
+        if failed is not None and not made:
+            raise failed
         return tuple(made)
 
     def choose(
@@ -176,7 +189,7 @@ class Steps:
             values = {**self._draft_values(question, plan), "tried": "\n".join(tried) + told}
             reply = yield self._ask("repair", values)
             sql = extract_sql(reply.value)
-            if not sql:
+            if not sql or sql.strip(" .`'\"").upper() in _GIVEN_UP:
                 return None
             if not any(same_sql(sql, attempt.sql) for attempt in attempts):
                 return Draft(sql=sql, author="model")
@@ -186,7 +199,9 @@ class Steps:
 
     def review(self, evidence: Evidence) -> Thought[Review]:
         """Sufficient where nothing is off; else as the model judges, while there is a pass for it."""
-        concerns = noticed(evidence)
+        left_out = unsaid(evidence, self.model)
+        current_step().notes.extend(f"{one}." for one in left_out)
+        concerns = [*noticed(evidence), *left_out]
         if not concerns or not current_step().passes_left:
             return Review(sufficient=True, reason="; ".join(concerns) or "nothing is off")
         values = {
@@ -214,7 +229,7 @@ class Steps:
             }
             try:
                 reply = yield self._ask("answer", values, heard=not wrong)
-            except ReasonerError as error:
+            except (ReasonerError, CredentialsError) as error:
                 return self._without_model(evidence, f"the model gave none: {error.message}")
             text = " ".join(reply.value.split())
             findings = (

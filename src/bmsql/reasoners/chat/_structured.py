@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from bmsql.reasoners.chat._extract import find_json
 from bmsql.reasoners.chat._messages import Message, Way
 from bmsql.reasoners.chat._providers import is_gemini, is_openai
+from bmsql.reasoners.chat._unicode import whole_characters
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -127,7 +128,7 @@ def read_reply(message: AIMessage, schema: type[BaseModel]) -> BaseModel:
     for value in _values(message):
         try:
             # As JSON: so a list fills a tuple, and a text a date, also under strict validation.
-            return schema.model_validate_json(json.dumps(value))
+            return schema.model_validate_json(whole_characters(json.dumps(value, ensure_ascii=False)))
         except ValidationError as e:
             failure = failure or e
     if failure is not None:
