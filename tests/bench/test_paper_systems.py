@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -26,7 +27,7 @@ from bmsql.bench import (
 )
 from bmsql.bench.systems import SYSTEMS, GraphSystem, OurSystem, SystemOptions, open_system
 from bmsql.cli._main import run as command
-from bmsql.errors import ConfigurationError, ModelUnavailableError
+from bmsql.errors import ConfigurationError, ModelUnavailableError, QueryCancelledError
 from bmsql.fewshot import ExampleStore
 from bmsql.linking import Linker, ValueIndex
 from bmsql.prompts import load_prompt, prompt_names
@@ -364,6 +365,15 @@ def test_no_fault_of_a_model_loses_a_question(fault: str, open_one: Open, file: 
         assert {record.error.type if record.error else "failed" for record in found} == {outcome}, name
         assert all(record.result is None for record in found)
         assert all(record.sql_failed for record in found) == (outcome == "failed")
+
+
+@pytest.mark.parametrize("name", _SHAPES)
+def test_a_question_that_was_cancelled_asks_nothing(name: str, open_one: Open) -> None:
+    model, cancel = gold_model({QUESTION: GOLD}), threading.Event()
+    cancel.set()
+    with pytest.raises(QueryCancelledError):
+        open_one(name, model).ask(QUESTION, cancel=cancel)
+    assert model.calls == []
 
 
 # -- the validator --------------------------------------------------------------------------------
