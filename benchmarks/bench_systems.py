@@ -35,12 +35,12 @@ from bmsql.bench import (  # noqa: E402
     score_run,
     summarise,
 )
-from bmsql.bench.systems import SYSTEMS, SystemOptions, open_system  # noqa: E402
+from bmsql.bench.systems import SystemOptions, open_system, system_names  # noqa: E402
 from tests.bench.gold_model import INVALID, Damage, gold_model, without_conditions  # noqa: E402
 
 DATA = ROOT / "tests" / "data" / "questions"
 DRAFTS: dict[str, Damage] = {"gold": lambda sql: sql, "damaged": without_conditions, "invalid": lambda sql: INVALID}
-COMPARED = tuple(name for name in SYSTEMS if not name.startswith("ours") and name != "answers")
+COMPARED = tuple(name for name in system_names() if not name.startswith("ours") and name != "answers")
 
 
 def write_questions(agent: Agent, count: int, to: Path) -> dict[str, str]:

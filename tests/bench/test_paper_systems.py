@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -11,9 +12,11 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage
 
+from bmsql.backends import cache_directory
 from bmsql.bench import (
     RunFolder,
     Score,
+    Selection,
     System,
     prepare_run,
     read_questions,
@@ -24,7 +27,7 @@ from bmsql.bench import (
 )
 from bmsql.bench.systems import GraphSystem, OurSystem, SystemOptions, open_system, system_names
 from bmsql.cli._main import run as command
-from bmsql.errors import ConfigurationError, ModelUnavailableError
+from bmsql.errors import ConfigurationError, ModelUnavailableError, QueryCancelledError
 from bmsql.fewshot import ExampleStore
 from bmsql.linking import Linker, ValueIndex
 from bmsql.prompts import load_prompt, prompt_names
@@ -52,10 +55,11 @@ Open = Callable[..., GraphSystem]
 def open_one(ours: OurSystem) -> Open:
     """Opens a system with a scripted model, over one backend and one index of stored values."""
     deps = ours.dependencies
-    linker = Linker(deps.model, ValueIndex.load_or_build(deps.backend, deps.model, _cache()))
+    linker = Linker(deps.model, ValueIndex.load_or_build(deps.backend, deps.model, cache_directory()))
+    shared = ExampleStore(deps.model, link=linker.link)
 
     def make(name: str, model: ScriptedChatModel, *, examples: Path | None = None, **options: Any) -> GraphSystem:
-        store = ExampleStore(deps.model, examples, link=linker.link)
+        store = ExampleStore(deps.model, examples, link=linker.link) if examples else shared
         catalog = deps.backend.catalog()
         reasoner = ChatReasoner(
             ChatClient(model, seconds=5), deps.model, deps.rules, catalog, linker.link, examples=store
@@ -65,12 +69,6 @@ def open_one(ours: OurSystem) -> Open:
         return system
 
     return make
-
-
-def _cache() -> Path:
-    from bmsql.backends import cache_directory
-
-    return cache_directory()
 
 
 def nodes(answer: Answer) -> list[str]:
@@ -140,13 +138,9 @@ def test_ours_with_each_part_left_out(name: str, open_one: Open) -> None:
     ],
 )
 def test_a_variant_shows_what_it_says(name: str, rows: int, shots: int, thresholds: bool, open_one: Open) -> None:
-    prompts = []
-    for _ in range(2):
-        model = gold_model({QUESTION: GOLD})
-        open_one(name, model).ask(QUESTION)
-        prompts.append(model.calls[0].prompt)
-    assert prompts[0] == prompts[1]
-    prompt = prompts[0]
+    model = gold_model({QUESTION: GOLD})
+    open_one(name, model).ask(QUESTION)
+    prompt = model.calls[0].prompt
     assert prompt.count("\nSQL: SELECT") == shots
     assert ("5e-8" in prompt.partition("CONVENTIONS")[2]) == thresholds
     sampled = prompt.partition("FIRST ROWS OF EACH TABLE\n")[2].partition("\nEXAMPLES")[0]
@@ -156,6 +150,15 @@ def test_a_variant_shows_what_it_says(name: str, rows: int, shots: int, threshol
     assert (len(keys), keys) == (rows, sorted(keys))
     assert all(len(cell) <= 40 for line in block[1:] for cell in line.split(" | "))
     assert prompt.rstrip().endswith(QUESTION)
+
+
+def test_prompts_are_the_same_each_time(open_one: Open) -> None:
+    models = [gold_model({QUESTION: GOLD}) for _ in range(2)]
+    systems = [open_one("single:combo", model) for model in models]
+    for system in systems:
+        system.ask(QUESTION)
+    assert models[0].calls[0].prompt == models[1].calls[0].prompt
+    assert systems[0].settings == systems[1].settings
 
 
 def test_rows_are_not_sampled_where_none_may_be_sent(open_one: Open) -> None:
@@ -364,6 +367,15 @@ def test_no_fault_of_a_model_loses_a_question(fault: str, open_one: Open, file: 
         assert all(record.sql_failed for record in found) == (outcome == "failed")
 
 
+@pytest.mark.parametrize("name", _SHAPES)
+def test_a_question_that_was_cancelled_asks_nothing(name: str, open_one: Open) -> None:
+    model, cancel = gold_model({QUESTION: GOLD}), threading.Event()
+    cancel.set()
+    with pytest.raises(QueryCancelledError):
+        open_one(name, model).ask(QUESTION, cancel=cancel)
+    assert model.calls == []
+
+
 # -- the validator --------------------------------------------------------------------------------
 
 
@@ -385,8 +397,6 @@ def test_without_the_validator_nothing_is_repaired_and_the_guard_stays(open_one:
 
 
 def scored(system: System, file: Path, folder: RunFolder, **selection: Any) -> list[Score]:
-    from bmsql.bench import Selection
-
     prepare_run(folder, system, file, Selection(**selection))
     run_questions(system, folder)
     score_run(folder, processes=1)

@@ -247,6 +247,14 @@ def test_a_text_that_stays_wrong_is_replaced_by_a_summary(scripted: Ask) -> None
     assert any("made without the model" in warning for warning in answer.warnings)
 
 
+@pytest.mark.parametrize("address", ["http://evil.example/?q=rs6733839", "![x](https://evil.example/a.png)"])
+def test_an_address_that_is_nowhere_is_no_answer(scripted: Ask, address: str) -> None:
+    agent, _ = scripted({"plan": AGREES, "answer": f"There are 9 SNPs, see {address}"})
+    answer = agent.ask(BIN1)
+    assert "evil" not in answer.text
+    assert any("without the model" in warning for warning in answer.warnings)
+
+
 @pytest.mark.parametrize(
     "error", [ModelUnavailableError("down."), ModelOutputError("prose."), CredentialsError("revoked.")]
 )

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from bmsql.graph._budgets import Budgets
+from bmsql.graph._costs import running_total
 from bmsql.graph._data import load_run, pack, pack_result, problem_text
 from bmsql.graph._dependencies import Dependencies, GraphContext
 
@@ -44,6 +45,7 @@ __all__ = [
     "pack",
     "pack_result",
     "problem_text",
+    "running_total",
     "traced_node",
     "usage_with",
 ]

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from bmsql.backends._base import DryRun, Spent
-from bmsql.backends._duckdb_file import did_you_mean
+from bmsql.backends._duckdb_file import KEY_SOURCES, ROW_SOURCES, did_you_mean
 from bmsql.backends._labels import current_labels
 from bmsql.backends.bigquery import _lookups
 from bmsql.backends.bigquery._budget import check_dry_run
@@ -35,6 +35,9 @@ APP = "bmsql"
 DEFAULT_CACHE_HOURS = 24.0
 # Dry runs that are remembered, so that a query is not checked before every run of it.
 _REMEMBERED = 256
+# The tables that name the sources of rows, and how many of them may fit one key.
+SOURCES = frozenset({KEY_SOURCES, ROW_SOURCES})
+_SOURCES_OF_A_KEY = 10
 
 
 class BigQueryBackend:
@@ -177,17 +180,25 @@ class BigQueryBackend:
         return list(done.fetched.rows)
 
     def sources_of(self, table: str, keys: Sequence[str]) -> dict[str, str]:
-        """The source of each row, by evidence key; empty where the dataset has no table `_row_sources`."""
+        """The source of each row, by evidence key; empty where the dataset does not record sources."""
         self._table(table)
-        if not keys or not self._introspect().row_sources:
+        records = self._introspect().records & SOURCES
+        if not keys or not records:
             return {}
-        sql, parameters = _lookups.sources_sql(self.catalog(), table, keys)
-        limits = self.limits.model_copy(update={"rows": len(keys)})
+        sql, parameters = _lookups.sources_sql(self.catalog(), table, keys, records)
+        limits = self.limits.model_copy(update={"rows": _SOURCES_OF_A_KEY * len(keys)})
         return dict(self._run(sql, limits, parameters=parameters).fetched.rows)
+
+    def table_fingerprint(self, table: str, columns: Sequence[str]) -> str:
+        """From the time of change, rows and bytes of a table, as of the catalogue in use; reads no rows.
+
+        Raises InvalidSqlError when the catalogue has no such table.
+        """
+        return self._introspect().states[self._table(table).name]
 
     def fingerprint(self) -> str:
         """From the times of change, rows and bytes of the tables, as of the catalogue in use."""
-        return hashlib.sha256("\n".join(self._introspect().state).encode()).hexdigest()
+        return hashlib.sha256("\n".join(self._introspect().states.values()).encode()).hexdigest()
 
     def close(self) -> None:
         """Let go of the connections. Calling it again does nothing."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 
+from bmsql.backends._duckdb_file import INTERNAL
 from bmsql.backends.bigquery._errors import fault_of
 from bmsql.backends.bigquery._retry import tried
 from bmsql.backends.bigquery._schema import columns_of
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from google.cloud.bigquery import Client
     from google.cloud.bigquery.table import Table
 
-ROW_SOURCES = "_row_sources"
-"""The table `(table_name, key, source)` that names the source of each row; no part of the catalogue."""
+# What loading writes beside the tables, while it is under way.
+_STAGED = ("_kb_load_", "_kb_sources_")
 # The client keeps ten connections.
 _WORKERS = 10
 _CALL_SECONDS = 30.0
@@ -38,14 +39,15 @@ _PARTITION = (
 
 
 class Introspected(NamedTuple):
-    """A catalogue; whether the dataset records the sources of its rows; what tells its state.
+    """A catalogue, and what it leaves out.
 
-    location: where the dataset lies.
+    records: the tables of `bmsql` itself that the dataset holds, such as those that name the sources of
+    rows. states: by table, a text that changes when it does. location: where the dataset lies.
     """
 
     catalog: Catalog
-    row_sources: bool
-    state: tuple[str, ...]
+    records: frozenset[str]
+    states: dict[str, str]
     location: str
 
 
@@ -69,11 +71,11 @@ def introspect(
             stop.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+    states = {table.name: text for part in found for table, text in part}
     tables = tuple(table for part in found for table, _ in part)
-    state = tuple(text for part in found for _, text in part)
-    kept = tuple(table for table in tables if table.name != ROW_SOURCES)
+    kept = tuple(table for table in tables if table.name not in INTERNAL and not table.name.startswith(_STAGED))
     catalog = Catalog(project=project, dataset=dataset, tables=kept)
-    return Introspected(catalog, len(kept) < len(tables), state, location)
+    return Introspected(catalog, INTERNAL & states.keys(), states, location)
 
 
 def _location(client: Client, project: str, dataset: str, name: str, seconds: float) -> str:

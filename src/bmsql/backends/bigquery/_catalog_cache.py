@@ -17,7 +17,7 @@ from bmsql.backends._cache import cache_directory
 from bmsql.backends.bigquery._catalog import Introspected
 from bmsql.types import Catalog
 
-FORMAT = 1
+FORMAT = 2
 """Counted up whenever what was kept before must be read anew."""
 
 _log = logging.getLogger(__name__)
@@ -44,10 +44,11 @@ class CatalogCache:
             if not 0 <= age < self.hours * 3600:
                 return None
             catalog = Catalog.model_validate(data["catalog"])
-            return Introspected(catalog, bool(data["row_sources"]), tuple(data["state"]), str(data["location"]))
+            states = {str(name): str(text) for name, text in data["states"].items()}
+            return Introspected(catalog, frozenset(data["records"]), states, str(data["location"]))
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, LookupError, TypeError, ValidationError) as e:
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, ValidationError) as e:
             _log.info("the catalogue kept in %s cannot be used and is read anew: %s", self.path, e)
             return None
 
@@ -58,8 +59,8 @@ class CatalogCache:
         data = {
             "read_at": time.time(),
             "catalog": found.catalog.model_dump(mode="json", exclude_defaults=True),
-            "row_sources": found.row_sources,
-            "state": found.state,
+            "records": sorted(found.records),
+            "states": found.states,
             "location": found.location,
         }
         temporary: Path | None = None

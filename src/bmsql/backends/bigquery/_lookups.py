@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from bmsql.backends._duckdb_file import did_you_mean
-from bmsql.backends.bigquery._catalog import ROW_SOURCES
+from bmsql.backends._duckdb_file import KEY_SOURCES, ROW_SOURCES, did_you_mean
 from bmsql.errors import InvalidSqlError
 from bmsql.types import Catalog, ColumnInfo, TableInfo
 
@@ -15,6 +14,10 @@ if TYPE_CHECKING:
 
 # Types without a cast to text.
 _BY_JSON = ("ARRAY", "STRUCT", "JSON", "RANGE")
+
+
+# Beyond the length of any prefix: what names a row itself holds.
+_LAST = 1_000_000
 
 
 def distinct_sql(catalog: Catalog, table: TableInfo, columns: Sequence[str], limit: int) -> str:
@@ -31,15 +34,27 @@ def distinct_sql(catalog: Catalog, table: TableInfo, columns: Sequence[str], lim
 
 
 def sources_sql(
-    catalog: Catalog, table: str, keys: Sequence[str]
+    catalog: Catalog, table: str, keys: Sequence[str], records: Collection[str]
 ) -> tuple[str, list[ScalarQueryParameter | ArrayQueryParameter]]:
-    """The sources of rows by key, with the parameters of the query."""
+    """The sources of rows by key, the one that holds last, with the parameters of the query.
+
+    records: which of the tables that name sources there are: by prefixes of keys, by row, or both.
+    """
     from google.cloud.bigquery import ArrayQueryParameter, ScalarQueryParameter
 
-    sql = (
-        f"SELECT key, source FROM {quoted(catalog.qualified(ROW_SOURCES))} "  # noqa: S608 - values are parameters
-        "WHERE table_name = @table AND key IN UNNEST(@keys) ORDER BY key"
-    )
+    parts = []
+    if KEY_SOURCES in records:
+        # The longest prefix is the most specific.
+        parts.append(
+            f"SELECT asked AS key, source, LENGTH(prefix) AS place FROM {quoted(catalog.qualified(KEY_SOURCES))}, "  # noqa: S608
+            "UNNEST(@keys) AS asked WHERE table_name = @table AND STARTS_WITH(asked, prefix)"
+        )
+    if ROW_SOURCES in records:
+        parts.append(
+            f"SELECT key, source, {_LAST} AS place FROM {quoted(catalog.qualified(ROW_SOURCES))} "  # noqa: S608
+            "WHERE table_name = @table AND key IN UNNEST(@keys)"
+        )
+    sql = f"SELECT key, source FROM ({' UNION ALL '.join(parts)}) ORDER BY key, place"  # noqa: S608 - values are parameters
     return sql, [ScalarQueryParameter("table", "STRING", table), ArrayQueryParameter("keys", "STRING", list(keys))]
 
 

@@ -88,7 +88,7 @@ def open_single(name: str, options: SystemOptions) -> GraphSystem:
             shots = first_examples(kit.examples, variant.shots, question, left_out) if variant.shots else ()
             return {**fixed, "examples": examples_text(shots)}
 
-        return _system(name, kit, {FIRST: prepare(show)}, options)
+        return _system(name, kit, {FIRST: prepare(show)}, options, shown=variant.shots > 0)
 
 
 def open_index(name: str, options: SystemOptions) -> GraphSystem:
@@ -103,7 +103,7 @@ def open_index(name: str, options: SystemOptions) -> GraphSystem:
             current_step().detail["tables"] = list(chosen)
             return {**_EMPTY, "schema": tables_text(kit.deps, chosen)}
 
-        return _system(name, kit, {FIRST: prepare(show)}, options)
+        return _system(name, kit, {FIRST: prepare(show)}, options, shown=False)
 
 
 def open_dail(name: str, options: SystemOptions) -> GraphSystem:
@@ -120,7 +120,7 @@ def open_dail(name: str, options: SystemOptions) -> GraphSystem:
         if preliminary:
             nodes["preliminary"] = _preliminary(kit)
         nodes["select"] = _select(kit, held=held)
-        return _system(name, kit, nodes, options)
+        return _system(name, kit, nodes, options, shown=True)
 
 
 def _preliminary(kit: Kit) -> Node:
@@ -153,7 +153,8 @@ def _open(name: str, options: SystemOptions, own: tuple[str, ...]) -> Kit:
     return open_kit(name, options, own, **({EXAMPLES: Path(given)} if given else {}))
 
 
-def _system(name: str, kit: Kit, before: dict[str, Node], options: SystemOptions) -> GraphSystem:
+def _system(name: str, kit: Kit, before: dict[str, Node], options: SystemOptions, *, shown: bool) -> GraphSystem:
+    """The graph of one query, after the nodes that find what is shown; shown: whether examples are."""
     nodes: dict[str, Node] = {
         **before,
         "generate": draft(kit, "sql"),
@@ -168,7 +169,7 @@ def _system(name: str, kit: Kit, before: dict[str, Node], options: SystemOptions
     settings = {
         "prompts": prompt_labels("sql", "answer"),
         "options": {name: value for name, value in options.own.items() if name != EXAMPLES},
-        "examples": fingerprint(kit.examples.examples),
+        "examples": fingerprint(kit.examples.examples) if shown else "",
         "embeddings": type(options.embeddings).__name__ if options.embeddings is not None else "",
         "chat": kit.options.model_dump(mode="json"),
     }

@@ -27,6 +27,7 @@ from bmsql.graph import (
     pack,
     pack_result,
     problem_text,
+    running_total,
     traced_node,
     usage_with,
 )
@@ -213,5 +214,5 @@ def _common(kit: Kit, state: PaperState) -> dict[str, Any]:
         "reasoner": kit.reasoner.name,
         "backend": kit.deps.backend.name,
         "profile": kit.deps.rules.profile,
-        "usage": Usage(**state["usage"]),
+        "usage": Usage(**state["usage"], **running_total(kit.deps.backend)),
     }

@@ -20,6 +20,7 @@ NameFinder = Callable[[str], tuple[Mention, ...]]
 
 _TOKEN = re.compile(r"(?<![\w.])[^\W_](?:[\w]|[-.](?=\w))*")
 _MEASURE = re.compile(r"\d+(?:[.,]\d+)*(?:-?[A-Za-zµμ%]{1,6}|-(?:fold|year|month|week|day|item|gene|drug|row)s?)")
+_ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]*://|www\.|data:[a-z]+/)[^\s<>()\[\]\"']+", re.IGNORECASE)
 _CHROMOSOME = re.compile(r"chr(?:omosome)?_?\d+", re.IGNORECASE)
 _FIGURE_AFTER = re.compile(r"(?:,|\s\(|:)\s*\d+$")
 _LIST = re.compile(r"[,;:=]")
@@ -47,6 +48,7 @@ def check_text(
     found = [
         *named,
         *_identifier_findings(text, known, fine),
+        *_address_findings(text, known),
         *number_findings(text, parts, known),
         *claim_findings(text, parts, known, mentions),
     ]
@@ -139,6 +141,15 @@ def _identifier_findings(text: str, known: Known, mentioned: list[tuple[int, int
         yield Finding(
             token, "identifier", f"the identifier '{token}' is in neither the question nor the rows", match.start()
         )
+
+
+def _address_findings(text: str, known: Known) -> Iterator[Finding]:
+    """Addresses that the evidence does not hold: what opens one would send the rows named in it there."""
+    for match in _ADDRESS.finditer(text):
+        address = match.group().rstrip(".,;:")
+        if not any(address in said for said in known.texts()):
+            piece = f"the address '{address[:80]}' is in neither the question nor the rows"
+            yield Finding(address, "identifier", piece, match.start())
 
 
 def _is_number(token: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from bmsql.sql._analysis._calls import call_type, check_regex
+from bmsql.sql._analysis._like import like
 from bmsql.sql._analysis._literals import check_literal
 from bmsql.sql._analysis._operators import arithmetic, comparison, concatenation, is_literal, together
 from bmsql.sql._analysis._sizes import check_size
@@ -60,36 +61,6 @@ def _compare(typer: Typer, node: exp.Expr, env: Env) -> Type:
     if kinds[0].kind == kinds[1].kind == STRUCT and not isinstance(node, _EQUALITIES):
         typer.context.problem_at(node, "type-mismatch", "STRUCTs have no order.", "Compare their fields.")
     return BOOL
-
-
-def _like(typer: Typer, node: exp.Expr, env: Env) -> Type:
-    kind = typer.type_of(node.this, env)
-    pattern = node.expression
-    if isinstance(pattern, (exp.Any, exp.All)):
-        kinds = _patterns(typer, pattern, env)
-    else:
-        kinds = [(pattern, typer.type_of(pattern, env))]
-    if isinstance(pattern, exp.Null):
-        typer.context.problem_at(node, "like-null", "LIKE NULL is never true.", "Use IS NULL.")
-    for side, found in ((node.this, kind), *kinds):
-        if found.kind not in ("STRING", "BYTES", "NULL") and not found.unknown:
-            hint = (
-                f"Compare with =, or write CAST({side.sql(dialect='bigquery')} AS STRING)." if side is node.this else ""
-            )
-            typer.context.problem_at(side, "type-mismatch", f"LIKE compares texts; this is {found}.", hint)
-    return BOOL
-
-
-def _patterns(typer: Typer, pattern: exp.Expr, env: Env) -> list[tuple[exp.Expr, Type]]:
-    """The patterns of LIKE ANY and LIKE ALL with their types; they are written out."""
-    inner = pattern.this
-    if isinstance(inner, exp.Query) or inner.name.upper() == "UNNEST":
-        message = "LIKE ANY and LIKE ALL take patterns that are written out."
-        hint = "Write EXISTS (SELECT 1 FROM UNNEST(patterns) AS x WHERE text LIKE x)."
-        typer.context.problem_at(pattern, "like-patterns", message, hint)
-        return []
-    items = inner.expressions if isinstance(inner, exp.Tuple) else [inner.unnest()]
-    return [(item, typer.type_of(item, env)) for item in items]
 
 
 def _quantified(typer: Typer, node: exp.Expr, env: Env) -> Type:
@@ -383,7 +354,7 @@ HANDLERS: dict[type, Handler] = {
     exp.Paren: _paren,
     exp.Tuple: _tuple,
     exp.Alias: _alias,
-    exp.Like: _like,
+    exp.Like: like,
     exp.And: _logical,
     exp.Or: _logical,
     exp.Not: _not,
