@@ -27,7 +27,7 @@ USUAL = (
 
 
 def test_the_public_names() -> None:
-    assert bmsql.sql.__all__ == ["Policy", "extract_sql", "format_sql", "guard", "parse", "validate"]
+    assert bmsql.sql.__all__ == ["Policy", "extract_sql", "format_sql", "guard", "parse", "same_sql", "validate"]
     for name in bmsql.sql.__all__:
         assert getattr(bmsql.sql, name).__doc__
 

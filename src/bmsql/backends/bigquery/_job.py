@@ -164,6 +164,7 @@ class _Run:
     job_id: str = ""
     job: QueryJob | None = None
     _cancelling: threading.Thread | None = None
+    _asking: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def go_on(self) -> Done:
         """Check and start the job, unless it runs; wait for its end; read its rows."""
@@ -257,9 +258,12 @@ class _Run:
     def interrupt(self) -> None:
         """Ask the run to stop, and the server to cancel the job; returns at once."""
         self.stop.set()
-        if self._cancelling is None and self.job_id and self.job is not None:
-            self._cancelling = threading.Thread(target=self._cancel, name="bmsql-cancel", daemon=True)
-            self._cancelling.start()
+        # Who waits and who watches may both ask, and what is joined must have been started.
+        with self._asking:
+            if self._cancelling is None and self.job_id and self.job is not None:
+                thread = threading.Thread(target=self._cancel, name="bmsql-cancel", daemon=True)
+                thread.start()
+                self._cancelling = thread
 
     def _cancel(self) -> None:
         place = self.place
