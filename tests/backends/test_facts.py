@@ -104,6 +104,7 @@ def test_the_readme_names_every_table_with_rows_and_every_source() -> None:
     assert "CC BY-SA 4.0" in text
 
 
+@pytest.mark.all
 def test_packing_again_gives_the_same_files(embedded: DuckDBBackend, tmp_path: Path) -> None:
     folder = tmp_path / "facts"
     folder.mkdir()

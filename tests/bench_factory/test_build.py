@@ -101,6 +101,7 @@ def test_splits_share_no_template_and_no_wording(built: Built) -> None:
     assert {text: splits for text, splits in wordings.items() if len(splits) > 1} == {}
 
 
+@pytest.mark.all
 def test_the_same_seed_gives_the_same_bytes_and_another_gives_others(backend: Backend, model: SemanticModel) -> None:
     few = BOOK.model_copy(update={"templates": BOOK.templates[:8]})
     again, twice, other = (build_questions(backend, model, few, n=12, seed=seed).questions for seed in (7, 7, 8))
@@ -108,11 +109,13 @@ def test_the_same_seed_gives_the_same_bytes_and_another_gives_others(backend: Ba
     assert {question.question for question in again} != {question.question for question in other}
 
 
+@pytest.mark.all
 def test_a_split_has_its_templates_alone(backend: Backend, model: SemanticModel) -> None:
     few = BOOK.model_copy(update={"templates": BOOK.templates[:8]})
     assert {question.split for question in build_questions(backend, model, few, n=5, split="dev").questions} == {"dev"}
 
 
+@pytest.mark.all
 def test_the_profiles_differ_where_the_conventions_do(backend: Backend, model: SemanticModel) -> None:
     chosen = tuple(BOOK.by_id[name] for name in ("indication.approved", "smr_gene.signals"))
     book = BOOK.model_copy(update={"templates": chosen})

@@ -14,7 +14,7 @@ from bmsql.bench.factory import build_questions, shipped_templates
 SIZE, RIGHT, WRONG = 30, 0.85, 0.1
 
 
-@pytest.mark.slow
+@pytest.mark.all
 def test_most_answers_to_built_questions_are_right_and_few_wrong() -> None:
     with Agent() as agent:
         deps = agent.dependencies

@@ -42,7 +42,8 @@ def test_what_is_no_template_file(tmp_path: Path, text: str, says: str) -> None:
         load_templates([tmp_path / "none.yaml"])
 
 
-@pytest.mark.parametrize("suffix", ["jsonl", pytest.param("parquet", marks=pytest.mark.all)])
+@pytest.mark.all
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
 def test_the_command_writes_what_the_readers_read(
     tmp_path: Path, suffix: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

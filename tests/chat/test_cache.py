@@ -140,6 +140,7 @@ def test_a_path_that_cannot_be_a_file(tmp_path: Path) -> None:
         DraftCache(tmp_path / "file" / "drafts.sqlite")
 
 
+@pytest.mark.all
 def test_threads_and_processes_at_once(path: Path) -> None:
     code = f"""
 import sys

@@ -12,7 +12,7 @@ from tests.offline.scoring import load
 TOKENS, CALLS, RECALL = 3000, 3, 0.97
 
 
-@pytest.mark.slow
+@pytest.mark.all
 def test_prompts_stay_small_and_hold_what_the_gold_query_needs() -> None:
     cases = [case for case in load(DATA / "questions_dev.yaml") if case.sql]
     assert len(cases) > 20

@@ -60,6 +60,7 @@ def test_a_question_is_answered(kind: type[ModelServer], connect: Any) -> None:
         assert texts[-1] == TEXT
 
 
+@pytest.mark.all
 @pytest.mark.parametrize(("kind", "connect"), WIRES)
 @pytest.mark.parametrize("due", ["plan", "draft", "answer"])
 @pytest.mark.parametrize("fault", [Status(429, headers={"Retry-After": "0.1"}), Status(500), NoChoice(), Cut()])

@@ -80,6 +80,7 @@ def test_they_stand_beside_the_facts_and_are_marked(made: Path) -> None:
     assert sum(contents.sources.values()) == sum(expected.values())
 
 
+@pytest.mark.all
 def test_answers_say_that_they_rest_on_synthetic_rows(tmp_path: Path) -> None:
     synthesize(400, f"duckdb://{tmp_path / 'few.duckdb'}", seed=7)
     with Agent(backend=f"duckdb://{tmp_path / 'few.duckdb'}") as agent:
@@ -92,6 +93,7 @@ def test_answers_say_that_they_rest_on_synthetic_rows(tmp_path: Path) -> None:
         assert SOURCE not in known.sources
 
 
+@pytest.mark.all
 def test_the_same_seed_makes_the_same_rows(tmp_path: Path) -> None:
     def content(path: Path) -> list[tuple[Any, ...]]:
         with duckdb.connect(str(path), read_only=True) as connection:

@@ -12,7 +12,7 @@ from benchmarks.mutations import Course, Gold, Mutant, Outcome, load_gold, mutan
 from bmsql import Agent
 
 SEED = 1
-EACH = 6
+EACH = 4
 MOST_TRIED = 40
 REPAIRED = ("threshold", "evidence key", "limit", "dialect")
 # The reasoner does not read every question; a plan that is wrong cannot correct a draft.
@@ -60,7 +60,7 @@ def test_a_sample_of_damaged_queries(course: Course, golds: list[Gold]) -> None:
     draw = random.Random(SEED)
     development = [gold for gold in golds if not gold.held_out]
     by_kind: dict[str, list[Mutant]] = defaultdict(list)
-    for gold in _readable(course, draw.sample(development, 120)):
+    for gold in _readable(course, draw.sample(development, 50)):
         for mutant in mutants_of(gold, SEED):
             by_kind[mutant.kind].append(mutant)
     found: dict[str, list[tuple[Mutant, Outcome]]] = {}

@@ -147,9 +147,7 @@ def joins(draw: st.DrawFn) -> Plan:
     )
 
 
-@settings(
-    max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=80, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(plan=st.one_of(lists(), groups(), joins()))
 def test_compiled_plans_are_valid_and_run(
     model: SemanticModel, catalog: Catalog, connection: duckdb.DuckDBPyConnection, plan: Plan
