@@ -28,6 +28,9 @@ from tests.backends.parity import same_answer
 from tests.graph.fakes import MODEL, PLAN, ROWS, model
 from tests.servers.bigquery import MIB, FakeBigQuery
 
+# Google's client waits between tries.
+pytestmark = pytest.mark.all
+
 BIN1 = "Which SNPs near BIN1 are significantly associated with Alzheimer's disease?"
 # A condition, a count, an aggregate, a join, a union, rows without keys of their own, an abstention.
 QUESTIONS = [

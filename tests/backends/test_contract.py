@@ -69,6 +69,7 @@ class TestLargerKnowledgeBase(BackendContract):
             )
 
 
+@pytest.mark.all
 class TestBigQuery(BackendContract):
     """Over the loopback server that speaks BigQuery's API."""
 

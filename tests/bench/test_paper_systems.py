@@ -347,6 +347,7 @@ FAULTS: dict[str, tuple[Any, str]] = {
 _SHAPES = ("single", "index", "dail-sql", "react", "bmsql-paper")
 
 
+@pytest.mark.all
 @pytest.mark.parametrize("fault", FAULTS)
 def test_no_fault_of_a_model_loses_a_question(fault: str, open_one: Open, file: Path, tmp_path: Path) -> None:
     reply, outcome = FAULTS[fault]
@@ -407,7 +408,6 @@ def gold_of(system: System, file: Path) -> dict[str, str]:
     return {question.question: question.gold_sql for question in read_questions(file, reading_for(system.dependencies))}
 
 
-@pytest.mark.all
 @pytest.mark.parametrize("name", _SHAPES)
 def test_gold_drafts_are_all_right_and_damaged_ones_are_not(
     name: str, ours: OurSystem, open_one: Open, file: Path, tmp_path: Path

@@ -309,6 +309,7 @@ def test_the_gold_label_routes_as_published() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.all
 def test_killed_in_the_middle_and_resumed_is_the_same_run(tmp_path: Path) -> None:
     """`kill -9` at any moment: no question is lost or asked twice, and the figures are those of a whole run."""
     folder = RunFolder(tmp_path / "killed")

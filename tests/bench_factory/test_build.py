@@ -19,6 +19,9 @@ from bmsql.sql import validate
 from bmsql.types import ValidatedQuery
 from tests.second_kb.data import build as build_seed_bank
 
+# Hundreds of questions are built and their gold is run.
+pytestmark = pytest.mark.all
+
 HERE = Path(__file__).parent
 SEED_BANK = HERE.parent / "second_kb"
 BOOK = shipped_templates()

@@ -16,6 +16,9 @@ from bmsql.cli._main import run
 from bmsql.errors import ConfigurationError
 from bmsql.semantic import SemanticModel
 
+# Each case builds questions.
+pytestmark = pytest.mark.all
+
 WRONG: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "wrong.yaml").read_text(encoding="utf-8"))
 
 

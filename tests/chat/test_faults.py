@@ -41,6 +41,9 @@ from tests.servers import (
     Stop,
 )
 
+# Every fault over both wires takes its time; `tests/chat/test_ways.py` has one of each kind.
+pytestmark = pytest.mark.all
+
 
 class Gene(BaseModel):
     """A gene and where it lies."""

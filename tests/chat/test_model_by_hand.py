@@ -24,6 +24,9 @@ from pydantic import BaseModel
 from bmsql.errors import ModelRequestError, ModelUnavailableError
 from bmsql.reasoners.chat import ChatClient, Message, Reply, Request, Way
 
+# Servers in processes of their own.
+pytestmark = pytest.mark.all
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

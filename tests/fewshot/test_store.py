@@ -231,6 +231,7 @@ def test_a_table_that_is_not_one_is_a_clear_error() -> None:
 # -- how good it is ------------------------------------------------------------------------------
 
 
+@pytest.mark.all
 def test_the_nearest_example_fits_far_more_often_than_any_other() -> None:
     """Leave one out over 120 questions; `benchmarks/bench_fewshot.py` measures all, with what they name masked."""
     examples = gold(120)

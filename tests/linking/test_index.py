@@ -20,6 +20,7 @@ def garden_source(make_source: MakeSource) -> TableSource:
     return make_source(garden_tables(), "garden")
 
 
+@pytest.mark.all
 def test_an_index_is_the_same_after_loading(facts_index: ValueIndex, tmp_path: Path) -> None:
     path = tmp_path / "index.arrow"
     facts_index.save(path)

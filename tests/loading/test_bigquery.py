@@ -19,6 +19,9 @@ from bmsql.errors import (
 from bmsql.loading import LoadProgress, load, synthesize
 from tests.loading.bigquery import BigQuery, serving
 
+# Google's client waits between tries.
+pytestmark = pytest.mark.all
+
 MODEL = Path(__file__).parent / "model.yaml"
 HITS = "id,name,position,p,good,_source\nh1,APOE,1,0.5,true,study A\nh2,MAPT,2.0,0.25,,study B\n"
 

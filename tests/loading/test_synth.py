@@ -21,6 +21,9 @@ from bmsql.loading._synth_plan import Gene, Peak, Stretch, felt_peak, place_gene
 from bmsql.loading._synth_sql import ERFC, _erfc
 from bmsql.semantic import load_semantic_model
 
+# Tens of thousands of rows are made.
+pytestmark = pytest.mark.all
+
 ROWS = 60_000
 MODEL = load_semantic_model()
 FAMILY = next(iter(specification()["families"]))

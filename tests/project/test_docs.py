@@ -82,6 +82,7 @@ def gen_docs() -> ModuleType:
     return module
 
 
+@pytest.mark.all
 @pytest.mark.parametrize("generator", sorted(gen_docs().GENERATORS))
 def test_generated_parts_are_fresh(generator: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert gen_docs().main(["--check", "--only", generator]) == 0, capsys.readouterr().err
@@ -131,6 +132,7 @@ def test_stale_pages_are_found_and_rewritten(
     assert "unused" in capsys.readouterr().err
 
 
+@pytest.mark.all
 def test_the_site_builds_and_loads_nothing_from_elsewhere(tmp_path: Path) -> None:
     built = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)],
