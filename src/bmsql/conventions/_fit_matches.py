@@ -21,6 +21,8 @@ from bmsql.types import Fix, Mention, Plan, Problem
 
 # A part of a disease's name that says which one is meant.
 _PART = 4
+# The beginning of a symbol that is still no other's.
+_STEM = 3
 _ATOMS = (exp.EQ, exp.Like, exp.ILike, exp.In, exp.RegexpLike)
 _AROUND = "%^$ (;,\t"
 _WORD = re.compile(r"[A-Za-z0-9][\w-]*")
@@ -135,6 +137,9 @@ def _mention(text: str, entity: str, family: str, plan: Plan, model: SemanticMod
         if low in names:
             return mention
         if wild and kind == "term" and len(low) >= _PART and any(low in name for name in names):
+            return mention
+        # `LIKE 'TREM%'` for TREM2 finds its whole family.
+        if wild and kind == "symbol" and len(low) >= _STEM and any(name.startswith(low) for name in names):
             return mention
     return None
 
