@@ -244,7 +244,7 @@ class Agent:
         if store is None or store.path is None:
             raise ConfigurationError(
                 "there is no file to remember examples in.",
-                remedy='Make the agent with a chat model and examples="my_examples.yaml".',
+                remedy='Make the agent with a chat model and examples="my_examples.jsonl".',
             )
         asked = checked_question(question)
         verdict = self._deps.validate(checked_sql(sql))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import yaml
 from pydantic import Field, ValidationError
@@ -54,20 +53,14 @@ class Prices(Frozen):
         billed = bytes_billed(usage)
         if billed and self.tebibyte is not None:
             return billed / _TEBIBYTE * self.tebibyte
-        told: float | None = _metered(usage).get("cost")
-        return told if told is not None else None if billed else 0.0
+        if usage.cost is not None:
+            return usage.cost
+        return None if billed else 0.0
 
 
 def bytes_billed(usage: Usage) -> int | None:
     """The bytes that an answer's queries are billed for; those processed where the backend tells no more."""
-    metered = _metered(usage)
-    billed: int | None = metered.get("bytes_billed")
-    return metered.get("bytes_processed") if billed is None else billed
-
-
-def _metered(usage: Usage) -> dict[str, Any]:
-    """What the backend metered; which figures there are depends on the backend."""
-    return usage.model_dump(include={"bytes_processed", "bytes_billed", "cost"})
+    return usage.bytes_processed if usage.bytes_billed is None else usage.bytes_billed
 
 
 def read_prices(path: Path) -> Prices:
