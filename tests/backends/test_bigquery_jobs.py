@@ -292,10 +292,11 @@ class TestStopping:
     def test_a_timeout_cancels_the_job_on_the_server(
         self, fake: FakeBigQuery, bigquery: BigQueryBackend, query: Query
     ) -> None:
-        with pytest.raises(QueryTimeoutError, match=r"within 0\.3 s .* job bmsql_\w+ was cancelled on the server"):
-            bigquery.execute(query(ENDLESS), Limits(seconds=0.3))
+        with pytest.raises(QueryTimeoutError, match=r"within 1 s .* job bmsql_\w+ was cancelled on the server"):
+            bigquery.execute(query(ENDLESS), Limits(seconds=1))
         [job] = fake.jobs.values()
         assert job.stop.is_set()
+        assert job.done.wait(30), "the server ends it in its own time"
         assert job.error is not None
         assert job.error.reason == "stopped"
 
@@ -325,7 +326,7 @@ class TestStopping:
         started = time.perf_counter()
         with pytest.raises(QueryTimeoutError):
             bigquery.execute(query(NAMES), Limits(seconds=0.3))
-        assert time.perf_counter() - started < 3
+        assert time.perf_counter() - started < fake.hold / 2
 
     def test_somebody_else_stops_the_job(self, fake: FakeBigQuery, bigquery: BigQueryBackend, query: Query) -> None:
         fake.fail_job("stopped", "Job execution was cancelled: User requested cancellation")

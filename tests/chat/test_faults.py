@@ -225,7 +225,7 @@ def test_retry_after_as_a_date(model: BaseChatModel, serve: Callable[..., ModelS
     serve([Status(429, headers={"Retry-After": when}), Say(TEXT)])
     began = time.monotonic()
     assert ChatClient(model).complete(Request("answer", QUESTION)).value == TEXT
-    assert 0.9 <= time.monotonic() - began <= 3
+    assert 0.9 <= time.monotonic() - began <= 10
 
 
 def test_retries_of_the_users_own_instance_are_not_added_to_ours(

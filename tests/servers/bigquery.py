@@ -63,6 +63,14 @@ class Job:
     def query(self) -> Json:
         return self.config["query"]
 
+    def end(self, seconds: float) -> None:
+        """Stop it, and wait until it has: an interrupt before the database has begun the query is lost."""
+        self.stop.set()
+        deadline = time.monotonic() + seconds
+        while not self.done.is_set() and time.monotonic() < deadline:
+            self.interrupt()
+            self.done.wait(0.02)
+
 
 @dataclass
 class Fault:
@@ -112,8 +120,7 @@ class FakeBigQuery:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         for job in self.jobs.values():
-            job.stop.set()
-            job.interrupt()
+            job.end(5)
         self._http.shutdown()
         self._http.server_close()
 
@@ -327,9 +334,7 @@ class FakeBigQuery:
 
     def _cancelled(self, job_id: str, query: dict[str, str]) -> Json:
         job = self._found(job_id, query)
-        job.stop.set()
-        job.interrupt()
-        job.done.wait(2)
+        job.end(5)
         return self._job(job)
 
     def _results(self, job: Job, query: dict[str, str]) -> Json:
