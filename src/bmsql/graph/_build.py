@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-from langchain_core.runnables import RunnableConfig, RunnableLambda
+from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime, get_runtime
@@ -64,24 +64,41 @@ def compile_graph(deps: Dependencies, *, checkpointer: Any = None, name: str = "
 
 def traced_node(
     name: str, function: Callable[[Any, Run], Work], deps: Dependencies, *, first: str = "plan", thinker: object = None
-) -> RunnableLambda[GraphState, Data]:
+) -> Runnable[GraphState, Data]:
     """`function` as a LangGraph node, with and without threads, that also leaves a trace entry.
 
     first: the node that a question enters the graph by. thinker: what has the methods of the `Think` that the
     node yields, the reasoner of the dependencies by default.
     """
+    return _TracedNode(name, function, deps, first, thinker)
 
-    def node(state: GraphState, config: RunnableConfig) -> Data:
-        visit = _Visit(name, state, get_runtime(), config, deps, first)
-        with entered_step(visit.context), node_labels(name, state["question"], visit.given):
-            return visit.leave(drive(function(state, visit.run), thinker or visit.run.deps.reasoner))
 
-    async def anode(state: GraphState, config: RunnableConfig) -> Data:
-        visit = _Visit(name, state, get_runtime(), config, deps, first)
-        with entered_step(visit.context), node_labels(name, state["question"], visit.given):
-            return visit.leave(await adrive(function(state, visit.run), thinker or visit.run.deps.reasoner))
+class _TracedNode(Runnable[GraphState, Data]):
+    """LangGraph traces each node as a run; a RunnableLambda would put a second one inside it, at a cost each time."""
 
-    return RunnableLambda(node, anode, name=name)
+    def __init__(
+        self, name: str, function: Callable[[Any, Run], Work], deps: Dependencies, first: str, thinker: object
+    ) -> None:
+        self.name = name
+        self._function, self._deps, self._first, self._thinker = function, deps, first, thinker
+
+    def invoke(self, input: GraphState, config: RunnableConfig | None = None, **kwargs: Any) -> Data:  # noqa: A002
+        """One visit, in this thread."""
+        visit = self._visit(input, config)
+        with entered_step(visit.context), node_labels(visit.name, input["question"], visit.given):
+            return visit.leave(drive(self._function(input, visit.run), self._reasoner(visit)))
+
+    async def ainvoke(self, input: GraphState, config: RunnableConfig | None = None, **kwargs: Any) -> Data:  # noqa: A002
+        """One visit, without blocking the event loop."""
+        visit = self._visit(input, config)
+        with entered_step(visit.context), node_labels(visit.name, input["question"], visit.given):
+            return visit.leave(await adrive(self._function(input, visit.run), self._reasoner(visit)))
+
+    def _visit(self, state: GraphState, config: RunnableConfig | None) -> _Visit:
+        return _Visit(str(self.name), state, get_runtime(), config or {}, self._deps, self._first)
+
+    def _reasoner(self, visit: _Visit) -> object:
+        return self._thinker or visit.run.deps.reasoner
 
 
 class _Visit:
