@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-import sqlglot
-from sqlglot import ErrorLevel, exp
-from sqlglot.errors import OptimizeError, ParseError, SchemaError, SqlglotError, TokenError, UnsupportedError
+from sqlglot import exp
+from sqlglot.errors import OptimizeError, SchemaError, SqlglotError, UnsupportedError
 from sqlglot.optimizer.annotate_types import annotate_types
 from sqlglot.optimizer.qualify import qualify
 from sqlglot.schema import MappingSchema
 
-from bmsql.errors import InvalidSqlError, SqlSyntaxError, UnsupportedSqlError
+from bmsql.errors import InvalidSqlError, UnsupportedSqlError
+from bmsql.sql._parse import parse
 from bmsql.sql.duckdb._kinds import unsupported
 from bmsql.sql.duckdb._output import drop_star_structs, has_star, name_output, spellings
 from bmsql.sql.duckdb._prepare import SCHEMA, prepare
@@ -35,7 +35,7 @@ def to_duckdb(sql: str | exp.Query, catalog: Catalog) -> str:
     `sql` is a text, or a tree parsed in the BigQuery dialect, which is left as it is. Output columns
     have the names that BigQuery gives them.
 
-    Raises `SqlSyntaxError` when it does not parse, `InvalidSqlError` for tables, columns and types
+    Raises `SqlSyntaxError` when it does not parse, `ForbiddenSqlError` when it is no query, `InvalidSqlError` for tables, columns and types
     that BigQuery would refuse and DuckDB might not, `UnsupportedSqlError` where DuckDB cannot be
     relied on to give BigQuery's result.
     """
@@ -67,13 +67,7 @@ def to_duckdb(sql: str | exp.Query, catalog: Catalog) -> str:
 
 
 def _parse(sql: str | exp.Query) -> exp.Expr:
-    if isinstance(sql, exp.Expr):
-        tree: exp.Expr = sql.copy()
-    else:
-        try:
-            tree = sqlglot.parse_one(sql, read="bigquery", error_level=ErrorLevel.IMMEDIATE)
-        except (ParseError, TokenError) as e:
-            raise SqlSyntaxError(_first_line(e)) from e
+    tree: exp.Expr = sql.copy() if isinstance(sql, exp.Expr) else parse(sql)
     if not isinstance(tree, exp.Query):
         raise unsupported("Only a query is translated", "Write one SELECT.")
     return tree
