@@ -6,13 +6,13 @@ from pathlib import Path
 
 import duckdb
 import pytest
-import yaml
 
 from bmsql.backends import DuckDBBackend
 from bmsql.backends._duckdb import _select
 from bmsql.errors import ExecutionError
+from tests.yaml_files import read_yaml
 
-_CASES = yaml.safe_load(Path(__file__).with_name("hostile.yaml").read_text(encoding="utf-8"))
+_CASES = read_yaml(Path(__file__).with_name("hostile.yaml"))
 _STATEMENTS = [pytest.param(sql, id=f"{group}: {sql[:60]}") for group, sqls in _CASES.items() for sql in sqls]
 _SECRET = "the secret of the file"
 _SETTINGS = (

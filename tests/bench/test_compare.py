@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bmsql.bench import Cell, Match, Rows, compare
+from tests.yaml_files import read_yaml
 
-CASES = yaml.safe_load((Path(__file__).parent / "compare.yaml").read_text(encoding="utf-8"))
+CASES = read_yaml(Path(__file__).parent / "compare.yaml")
 cell = st.one_of(
     st.none(),
     st.booleans(),

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 import sqlglot
-import yaml
 
 from bmsql.bench import error_kinds, sql_categories, threshold_columns
 from bmsql.bench.report._differences import tree_edits
 from bmsql.conventions import load_rules
 from bmsql.semantic import load_semantic_model
+from tests.yaml_files import read_yaml
 
-CASES = yaml.safe_load((Path(__file__).parent / "errors.yaml").read_text(encoding="utf-8"))
+CASES = read_yaml(Path(__file__).parent / "errors.yaml")
 LOGICAL = frozenset({"p", "b", "p_smr_multi", "p_heidi", "max_phase_for_ind", "drugisapproved"})
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from bmsql.bench import Failure, Gold, Question, Ran, Record
 from bmsql.bench._facts import check_facts
+from tests.yaml_files import read_yaml
 
-CASES = yaml.safe_load((Path(__file__).parent / "facts.yaml").read_text(encoding="utf-8"))
+CASES = read_yaml(Path(__file__).parent / "facts.yaml")
 
 
 def rows(data: list[list[Any]]) -> tuple[tuple[Any, ...], ...]:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -24,6 +23,7 @@ from bmsql.bench.report._markup import Markup, element
 from bmsql.bench.report._published import published
 from bmsql.errors import BenchmarkFileError, ConfigurationError
 from bmsql.types import StepUsage, Usage
+from tests.yaml_files import read_yaml
 
 HOSTILE = '<script>alert(1)</script> & "quotes" | pipes | ``` fences ``` </style> <img src=x onerror=alert(1)> ü'
 KINDS = ("implicit_conventions", "missing_context", "multi_hop")
@@ -304,7 +304,7 @@ def test_notes_are_all_used() -> None:
     source = "".join(
         path.read_text(encoding="utf-8") for path in Path(collect.__code__.co_filename).parent.glob("_*.py")
     )
-    notes = yaml.safe_load((Path(collect.__code__.co_filename).parents[1] / "data" / "report.yaml").read_text("utf-8"))
+    notes = read_yaml(Path(collect.__code__.co_filename).parents[1] / "data" / "report.yaml")
     for name in notes["notes"]:
         assert f'notes["{name}"]' in source or f"notes['{name}']" in source
 

@@ -7,15 +7,15 @@ from typing import Any
 
 import duckdb
 import pytest
-import yaml
 
 from bmsql.bench.factory import shipped_templates
 from bmsql.bench.factory._gold import Drawn, Filling
 from bmsql.bench.factory._run import GoldRunner
 from bmsql.bench.factory._templates import Template
 from bmsql.semantic import SemanticModel
+from tests.yaml_files import read_yaml
 
-CASES: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "checked.yaml").read_text(encoding="utf-8"))
+CASES: list[dict[str, Any]] = read_yaml(Path(__file__).parent / "checked.yaml")
 BOOK = shipped_templates()
 
 

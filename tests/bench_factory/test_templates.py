@@ -15,11 +15,12 @@ from bmsql.bench.factory import build_questions, load_templates
 from bmsql.cli._main import run
 from bmsql.errors import ConfigurationError
 from bmsql.semantic import SemanticModel
+from tests.yaml_files import read_yaml
 
 # Each case builds questions.
 pytestmark = pytest.mark.all
 
-WRONG: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "wrong.yaml").read_text(encoding="utf-8"))
+WRONG: list[dict[str, Any]] = read_yaml(Path(__file__).parent / "wrong.yaml")
 
 
 @pytest.mark.parametrize("case", WRONG, ids=lambda case: case["says"])

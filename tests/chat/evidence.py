@@ -6,18 +6,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from bmsql.reasoners import Evidence
 from bmsql.types import ColumnInfo, ConventionRecord, Plan, QueryResult
+from tests.yaml_files import read_yaml
 
 HERE = Path(__file__).parent
 
 
 @cache
 def _cases() -> dict[str, dict[str, Any]]:
-    cases = yaml.safe_load((HERE.parent / "offline_text" / "answers.yaml").read_text(encoding="utf-8"))
-    cases += yaml.safe_load((HERE / "evidence.yaml").read_text(encoding="utf-8"))
+    cases = read_yaml(HERE.parent / "offline_text" / "answers.yaml")
+    cases += read_yaml(HERE / "evidence.yaml")
     return {case["question"]: case for case in cases}
 
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bmsql.reasoners.chat import find_json
+from tests.yaml_files import read_yaml
 
-CASES = yaml.safe_load((Path(__file__).parent / "json.yaml").read_text())
+CASES = read_yaml(Path(__file__).parent / "json.yaml")
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])

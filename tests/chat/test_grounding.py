@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,6 +21,7 @@ from bmsql.reasoners.chat._figures import figures
 from bmsql.semantic import load_semantic_model
 from bmsql.types import ColumnInfo, ConventionRecord, Plan, QueryResult
 from tests.chat.evidence import evidence, offline_answer, questions
+from tests.yaml_files import read_yaml
 
 MODEL, RULES = load_semantic_model(), load_rules()
 HERE = Path(__file__).parent
@@ -40,7 +40,7 @@ class Case:
 
 
 def cases(name: str) -> Iterator[Case]:
-    for entry in yaml.safe_load((HERE / f"{name}.yaml").read_text(encoding="utf-8")):
+    for entry in read_yaml(HERE / f"{name}.yaml"):
         changes = {key: value for key, value in entry.items() if key not in ("evidence", "fine", "wrong")}
         made = evidence(entry["evidence"], **changes)
         for text in entry.get("fine", []):
@@ -112,7 +112,7 @@ def test_a_changed_number_or_gene_is_found(linker: Linker) -> None:
     assert numbers[1] / numbers[0] >= 0.97
 
 
-NOTATIONS = yaml.safe_load((HERE / "notations.yaml").read_text(encoding="utf-8"))
+NOTATIONS = read_yaml(HERE / "notations.yaml")
 
 # -- single notations ----------------------------------------------------------------------------
 

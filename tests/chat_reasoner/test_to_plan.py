@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from pydantic import ValidationError
 
 from bmsql import Agent
@@ -16,8 +15,9 @@ from bmsql.reasoners.chat._replies import PlanReply
 from bmsql.reasoners.chat._to_plan import PlanMaker
 from bmsql.reasoners.offline import OfflineReasoner
 from bmsql.types import Plan, QueryResult
+from tests.yaml_files import read_yaml
 
-CASES: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "plans.yaml").read_text("utf-8"))
+CASES: list[dict[str, Any]] = read_yaml(Path(__file__).parent / "plans.yaml")
 
 
 @pytest.fixture(scope="module")

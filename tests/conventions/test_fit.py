@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from bmsql.conventions import fit_to_plan, load_rules
 from bmsql.types import (
@@ -21,8 +20,9 @@ from bmsql.types import (
     Source,
 )
 from tests.conventions.world import TABLES, bag, bigquery, model, parse, run
+from tests.yaml_files import read_yaml
 
-CASES = yaml.safe_load((Path(__file__).parent / "fit.yaml").read_text(encoding="utf-8"))
+CASES = read_yaml(Path(__file__).parent / "fit.yaml")
 
 
 def _plan(given: dict[str, Any]) -> Plan:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-import yaml
 from sqlglot import exp
 
 from bmsql.conventions import load_rules
 from bmsql.types import ConventionUse
 from tests.conventions.world import CASES, bigquery, load_cases, model, parse, prefiltered, run
+from tests.yaml_files import read_yaml
 
 _FAMILIES = {"genome_wide_significance": ("gwas", "p < 5e-8"), "approved_drug": ("drug", "drugIsApproved")}
 
@@ -159,7 +159,7 @@ def _keys(sql: str, uses: list[ConventionUse] | None = None) -> list[str]:
     return [row["UUID"] for row in run(query)]
 
 
-@pytest.mark.parametrize("case", yaml.safe_load((CASES.parent / "evidence.yaml").read_text(encoding="utf-8")))
+@pytest.mark.parametrize("case", read_yaml(CASES.parent / "evidence.yaml"))
 def test_evidence_of_merged_rows(case: dict[str, Any]) -> None:
     assert _keys(case["sql"]) == case["keys"]
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import duckdb
 import sqlglot
-import yaml
 from sqlglot import exp
 
 from bmsql.semantic import SemanticModel, load_semantic_model
+from tests.yaml_files import read_yaml
 
 CASES = Path(__file__).parent / "cases"
 TABLES = {
@@ -97,7 +97,7 @@ def bigquery(tree: exp.Expr) -> str:
 
 
 def load_cases(name: str) -> Any:
-    return yaml.safe_load((CASES / f"{name}.yaml").read_text(encoding="utf-8"))
+    return read_yaml(CASES / f"{name}.yaml")
 
 
 @lru_cache(maxsize=1)

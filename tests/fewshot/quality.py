@@ -8,12 +8,12 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-import yaml
 from benchmarks.mutations.gold import TABLES
 
 from bmsql.fewshot import Example, ExampleStore, mask_question, skeleton
 from bmsql.fewshot._skeleton import tables_of
 from bmsql.semantic import load_semantic_model
+from tests.yaml_files import read_yaml
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -23,7 +23,7 @@ def gold(count: int) -> tuple[Example, ...]:
     """Questions of the test data with their gold SQL, each once, the same ones every time."""
     found: dict[str, Example] = {}
     for path in [DATA / "questions_dev.yaml", *sorted((DATA / "questions").glob("*.yaml"))]:
-        for one in yaml.safe_load(path.read_text(encoding="utf-8")):
+        for one in read_yaml(path):
             if one.get("sql"):
                 sql = one["sql"]
                 for short, table in TABLES.items():

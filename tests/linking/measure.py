@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import yaml
-
 from bmsql.linking import Linker
 from bmsql.types import Mention
+from tests.yaml_files import read_yaml
 
 
 @dataclass
@@ -30,7 +29,7 @@ class Measured:
 
 
 def cases(file: str = "mentions.yaml") -> list[dict[str, object]]:
-    return list(yaml.safe_load((Path(__file__).parent / file).read_text(encoding="utf-8")))
+    return list(read_yaml(Path(__file__).parent / file))
 
 
 def spelled(mention: Mention) -> str:

@@ -14,15 +14,15 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import yaml
 
 from bmsql.backends import DuckDBBackend
 from bmsql.errors import BackendUnavailableError, BmsqlError, ConfigurationError, KnowledgeBaseError
 from bmsql.loading import LoadProgress, load, read_records
+from tests.yaml_files import read_yaml
 
 HERE = Path(__file__).parent
 MODEL = HERE / "model.yaml"
-CASES = yaml.safe_load((HERE / "cases.yaml").read_text(encoding="utf-8"))
+CASES = read_yaml(HERE / "cases.yaml")
 GOOD = "id,name,position,p,good\nh1,APOE,1,0.5,true\nh2,MAPT,2,0.25,false\n"
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from benchmarks.mutations import TABLES, Course, Gold
 
 from bmsql import Agent
+from tests.yaml_files import read_yaml
 
-CASES: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("drafts.yaml").read_text(encoding="utf-8"))
+CASES: list[dict[str, Any]] = read_yaml(Path(__file__).with_name("drafts.yaml"))
 EACH = 5
 
 

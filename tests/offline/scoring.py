@@ -18,10 +18,10 @@ from typing import Any, Literal
 
 import duckdb
 import sqlglot
-import yaml
 
 from bmsql import Agent
 from bmsql.errors import BmsqlError
+from tests.yaml_files import read_yaml
 
 Verdict = Literal["right", "wrong", "abstained", "error"]
 Row = tuple[Any, ...]
@@ -136,7 +136,7 @@ class Scorer:
 
 def load(path: Path) -> list[Question]:
     """The questions of a file. Raises ValueError for one that says neither gold nor `expect`."""
-    questions = [Question(**entry) for entry in yaml.safe_load(path.read_text(encoding="utf-8"))]
+    questions = [Question(**entry) for entry in read_yaml(path)]
     odd = [question.id for question in questions if bool(question.sql) == (question.expect == "abstain")]
     repeated = [name for name, count in Counter(question.id for question in questions).items() if count > 1]
     if odd or repeated:

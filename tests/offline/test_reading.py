@@ -6,20 +6,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from bmsql import Agent
 from bmsql.errors import QuestionError
 from bmsql.reasoners.offline._tokens import clean, number, tokenise
 from bmsql.types import Plan
 from tests.offline.embedded import TABLES
+from tests.yaml_files import read_yaml
 
 CASES = Path(__file__).parent / "cases"
 PREFIXES = {"number": "N:", "stop": "S:", "sign": "G:", "word": ""}
 
 
 def cases(name: str) -> Any:
-    return yaml.safe_load((CASES / f"{name}.yaml").read_text(encoding="utf-8"))
+    return read_yaml(CASES / f"{name}.yaml")
 
 
 def answered(agent: Agent, question: str) -> Plan:

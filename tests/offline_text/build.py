@@ -6,13 +6,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from bmsql.conventions import RuleBook, load_rules
 from bmsql.reasoners._base import Evidence
 from bmsql.reasoners.offline._text import answer_text
 from bmsql.semantic import SemanticModel, load_semantic_model
 from bmsql.types import ColumnInfo, ConventionRecord, Plan, QueryResult
+from tests.yaml_files import read_yaml
 
 HERE = Path(__file__).parent
 AD = "AlzheimerDisease_CombinedGeneData_UUID"
@@ -82,6 +81,5 @@ def said(
 
 def stored(name: str) -> list[dict[str, Any]]:
     """The cases of a data file."""
-    with (HERE / name).open(encoding="utf-8") as file:
-        cases: list[dict[str, Any]] = yaml.safe_load(file)
+    cases: list[dict[str, Any]] = read_yaml(HERE / name)
     return cases

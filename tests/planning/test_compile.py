@@ -7,7 +7,6 @@ from typing import Any, get_args
 
 import duckdb
 import pytest
-import yaml
 
 from bmsql.errors import PlanError
 from bmsql.planning import compile_plan
@@ -15,8 +14,9 @@ from bmsql.semantic import Recipe, SemanticModel
 from bmsql.sql import validate
 from bmsql.sql.duckdb import to_duckdb
 from bmsql.types import Catalog, Filter, Plan, ValidatedQuery
+from tests.yaml_files import read_yaml
 
-CASES = yaml.safe_load((Path(__file__).parent / "cases.yaml").read_text(encoding="utf-8"))
+CASES = read_yaml(Path(__file__).parent / "cases.yaml")
 SOURCES = {"N": ("n", "north"), "S": ("s", "south"), "W": ("w", "walkers")}
 
 
@@ -70,7 +70,7 @@ def test_the_cases_cover_the_plan_language() -> None:
     plans = [plan_of(case["plan"]) for case in CASES if "rows" in case]
     used = {filter_.op for plan in plans for filter_ in plan.filters}
     assert used == set(get_args(Filter.model_fields["op"].annotation))
-    world = yaml.safe_load((Path(__file__).parent / "world.yaml").read_text(encoding="utf-8"))
+    world = read_yaml(Path(__file__).parent / "world.yaml")
     matched = {filter_.target for plan in plans for filter_ in plan.filters if filter_.op in ("match", "region")}
     recipes = {
         recipe["how"]

@@ -8,13 +8,13 @@ from typing import Any
 import duckdb
 import pytest
 import sqlglot
-import yaml
 from sqlglot import exp
 
 import bmsql.sql.duckdb as package
 from bmsql import errors
 from bmsql.sql.duckdb import DUCKDB_SETTINGS, to_duckdb
 from bmsql.types import Catalog
+from tests.yaml_files import read_yaml
 
 HITS = "`my-project.gwas.Hits`"
 GENES = "`my-project.gwas.Genes`"
@@ -96,7 +96,7 @@ def test_over_tables(sql: str, rows: list[Any], connection: duckdb.DuckDBPyConne
     assert run(connection, catalog, sql)[1] == rows
 
 
-@pytest.mark.parametrize("case", yaml.safe_load((Path(__file__).parent / "refused.yaml").read_text("utf-8")), ids=str)
+@pytest.mark.parametrize("case", read_yaml(Path(__file__).parent / "refused.yaml"), ids=str)
 def test_refused(case: dict[str, str], catalog: Catalog) -> None:
     expected = getattr(errors, case.get("error", "UnsupportedSqlError"))
     with pytest.raises(expected) as raised:

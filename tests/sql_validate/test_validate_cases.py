@@ -6,11 +6,11 @@ import json
 from typing import Any
 
 import pytest
-import yaml
 
 from bmsql.sql import validate
 from bmsql.types import Rejected, ValidatedQuery
 from tests.sql_validate.catalogue import CATALOG, DATA
+from tests.yaml_files import read_yaml
 
 CASES: list[dict[str, Any]] = json.loads((DATA / "cases.json").read_text(encoding="utf-8"))
 FULL = f"`{CATALOG.qualified('Extra')}`"
@@ -21,7 +21,7 @@ GAPS = [case for case in CASES if "gap" in case]
 
 
 def _yaml(name: str) -> list[Any]:
-    loaded = yaml.safe_load((DATA / name).read_text(encoding="utf-8"))
+    loaded = read_yaml(DATA / name)
     assert isinstance(loaded, list)
     return loaded
 

@@ -8,9 +8,9 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-import yaml
 from pydantic import ValidationError
 
+from bmsql.data import safe_yaml
 from bmsql.errors import BenchmarkFileError
 from bmsql.semantic import load_semantic_model
 
@@ -18,7 +18,7 @@ from bmsql.semantic import load_semantic_model
 @cache
 def table_names() -> dict[str, str]:
     """The abbreviations of tables that plain question files use in braces."""
-    names: dict[str, str] = yaml.safe_load((files("bmsql.bench") / "data" / "tables.yaml").read_text(encoding="utf-8"))
+    names: dict[str, str] = safe_yaml((files("bmsql.bench") / "data" / "tables.yaml").read_text(encoding="utf-8"))
     return names
 
 

@@ -17,11 +17,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-import yaml
 from pydantic import BaseModel, Field, field_validator
 
 from bmsql.bench._store import Journal, Store
 from bmsql.bench._types import Failure, Gold, Question, Record
+from bmsql.data import safe_yaml
 from bmsql.errors import ConfigurationError, ReasonerError
 from bmsql.types import Frozen, StepUsage
 
@@ -105,7 +105,7 @@ class JudgePrompt:
 def judge_prompt() -> JudgePrompt:
     """The shipped prompt."""
     text = (files("bmsql.bench") / "data" / "judge.yaml").read_text(encoding="utf-8")
-    return JudgePrompt(**yaml.safe_load(text))
+    return JudgePrompt(**safe_yaml(text))
 
 
 def reference(question: Question) -> str:

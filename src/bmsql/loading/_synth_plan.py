@@ -13,9 +13,7 @@ from importlib.resources import files
 from itertools import accumulate, pairwise
 from typing import Any
 
-import yaml
-
-from bmsql.data import aliases
+from bmsql.data import aliases, safe_yaml
 
 _REACH = 6  # widths beyond which a peak is not felt
 _CODING = "gene with protein product"
@@ -24,7 +22,7 @@ _CODING = "gene with protein product"
 @cache
 def specification() -> dict[str, Any]:
     """`synthetic.yaml` as data."""
-    loaded: dict[str, Any] = yaml.safe_load((files("bmsql.loading") / "synthetic.yaml").read_text(encoding="utf-8"))
+    loaded: dict[str, Any] = safe_yaml((files("bmsql.loading") / "synthetic.yaml").read_text(encoding="utf-8"))
     return loaded
 
 

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 
-import yaml
-
+from bmsql.data import safe_yaml
 from bmsql.types import Frozen
 
 # `{{name}}`: braces alone are common in SQL and JSON.
@@ -66,7 +65,7 @@ class Prompt(Frozen):
 def load_prompt(name: str, package: str = "bmsql.prompts") -> Prompt:
     """The prompt of this name, of the files in `texts` of a package. Raises FileNotFoundError where there is none."""
     text = (files(package) / "texts" / f"{name}.yaml").read_text("utf-8")
-    data = yaml.safe_load(text)
+    data = safe_yaml(text)
     digest = hashlib.sha256(f"{data['system']}\0{data['user']}".encode()).hexdigest()[:12]
     return Prompt(name=name, hash=digest, **data)
 

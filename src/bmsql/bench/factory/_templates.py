@@ -13,6 +13,7 @@ import yaml
 from pydantic import Field, ValidationError, model_validator
 
 from bmsql.bench._types import AnswerKind, BioCategory, Split
+from bmsql.data import safe_yaml
 from bmsql.errors import ConfigurationError
 from bmsql.types import Frozen, Scalar
 
@@ -225,7 +226,7 @@ def _book(texts: Sequence[tuple[str, str]]) -> TemplateBook:
     merged: dict[str, Any] = {"templates": [], "fragments": {}, "names": {}}
     for name, text in texts:
         try:
-            given = yaml.safe_load(text)
+            given = safe_yaml(text)
         except yaml.YAMLError as e:
             raise ConfigurationError(f"{name} is no YAML: {e}.") from e
         if not isinstance(given, dict):

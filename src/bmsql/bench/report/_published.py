@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
-import yaml
-
+from bmsql.data import safe_yaml
 from bmsql.types import Frozen
 
 
@@ -38,4 +37,4 @@ class Published(Frozen):
 def published() -> Published:
     """The shipped figures."""
     text = (files("bmsql.bench") / "data" / "published.yaml").read_text(encoding="utf-8")
-    return Published.model_validate(yaml.safe_load(text))
+    return Published.model_validate(safe_yaml(text))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
-import yaml
-
+from bmsql.data import safe_yaml
 from bmsql.types import Frozen
 
 
@@ -21,4 +20,4 @@ class Words(Frozen):
 def words() -> Words:
     """The shipped notes."""
     text = (files("bmsql.bench") / "data" / "report.yaml").read_text(encoding="utf-8")
-    return Words.model_validate(yaml.safe_load(text))
+    return Words.model_validate(safe_yaml(text))

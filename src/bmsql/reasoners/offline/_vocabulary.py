@@ -8,8 +8,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-import yaml
-
+from bmsql.data import safe_yaml
 from bmsql.reasoners.offline._tokens import Token, phrase
 from bmsql.semantic import SemanticModel
 
@@ -110,8 +109,7 @@ class Phrases:
 def english() -> dict[str, Any]:
     """The lexicon of plain English."""
     text = (files("bmsql.reasoners.offline") / "english.yaml").read_text(encoding="utf-8")
-    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    data: dict[str, Any] = yaml.load(text, Loader=loader)  # noqa: S506 - a safe loader
+    data: dict[str, Any] = safe_yaml(text)
     return data
 
 

@@ -35,9 +35,9 @@ def to_duckdb(sql: str | exp.Query, catalog: Catalog) -> str:
     `sql` is a text, or a tree parsed in the BigQuery dialect, which is left as it is. Output columns
     have the names that BigQuery gives them.
 
-    Raises `SqlSyntaxError` when it does not parse, `ForbiddenSqlError` when it is no query, `InvalidSqlError` for tables, columns and types
-    that BigQuery would refuse and DuckDB might not, `UnsupportedSqlError` where DuckDB cannot be
-    relied on to give BigQuery's result.
+    Raises `SqlSyntaxError` when it does not parse, `ForbiddenSqlError` when it is no query,
+    `InvalidSqlError` for tables, columns and types that BigQuery would refuse and DuckDB might not,
+    `UnsupportedSqlError` where DuckDB cannot be relied on to give BigQuery's result.
     """
     tree = _parse(sql)
     try:
