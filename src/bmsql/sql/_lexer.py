@@ -7,6 +7,7 @@ guard compares these tokens with those of the parser and refuses a text on which
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 Kind = Literal["word", "quoted", "string", "bytes", "number", "op", "param", "comment"]
@@ -49,7 +50,8 @@ class LexError(Exception):
         self.hint = hint
 
 
-def tokenize(text: str) -> list[Token]:
+@lru_cache(maxsize=256)  # the steps from a text to a query each read it
+def tokenize(text: str) -> tuple[Token, ...]:
     """All tokens of `text`, comments included.
 
     Raises:
@@ -103,7 +105,7 @@ def tokenize(text: str) -> list[Token]:
             i = _operator_end(text, i)
             append(Token("op", text[start:i], start, i))
     _refuse_deceptive(text)
-    return tokens
+    return tuple(tokens)
 
 
 def _after_name(tokens: list[Token], start: int) -> bool:
