@@ -91,6 +91,8 @@ if with_uv; then
     uv pip install --quiet --python "$venv/bin/python" -e "$what" >&2
 else
     "$venv/bin/python" -m pip --version >/dev/null 2>&1 || "$venv/bin/python" -m ensurepip >&2
+    # A pip of the age of the interpreter takes twice as long as a current one; where there is none to be had, it will do.
+    "$venv/bin/python" -m pip install -qq --no-compile --no-input --disable-pip-version-check --upgrade pip >&2 || true
     # Modules compile when first imported; compiling all of them here would add a third to the wait.
     "$venv/bin/python" -m pip install -qq --no-compile --no-input --disable-pip-version-check -e "$what" >&2
 fi
