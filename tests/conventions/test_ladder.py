@@ -12,6 +12,7 @@ from bmsql.types import ConventionUse
 from tests.conventions.world import CASES, bigquery, load_cases, model, parse, prefiltered, run
 from tests.yaml_files import read_yaml
 
+AD = "AlzheimerDisease_CombinedGeneData_UUID"
 _FAMILIES = {"genome_wide_significance": ("gwas", "p < 5e-8"), "approved_drug": ("drug", "drugIsApproved")}
 
 
@@ -191,3 +192,30 @@ def test_evidence_of_several_columns_compares_no_structs() -> None:
     assert query is not None
     assert query.find(exp.Exists) is not None
     assert not list(query.find_all(exp.Tuple, exp.In))
+
+
+@pytest.mark.parametrize(
+    ("sql", "scans"),
+    [
+        ("SELECT SNP FROM {AD}", 1),
+        ("SELECT COUNT(DISTINCT SNP) AS n FROM {AD}", 1),
+        ("SELECT DISTINCT nearestGene FROM {AD}", 1),
+        ("SELECT DISTINCT nearestGene, 'AD' AS disease FROM {AD} WHERE nearestGene IS NOT NULL", 1),
+        ("SELECT DISTINCT a.nearestGene FROM {AD} AS a JOIN {SMR} AS s ON s.topRSID = a.SNP", 1),
+        ("SELECT nearestGene, COUNT(*) AS n FROM {AD} GROUP BY nearestGene", 1),
+        ("SELECT nearestGene, COUNT(*) AS n FROM {AD} GROUP BY 1 ORDER BY n DESC LIMIT 3", 1),
+        # What follows from the rows that are left is to be counted for each variant of the query.
+        ("SELECT nearestGene FROM {AD} GROUP BY 1 HAVING COUNT(*) > 1", 3),
+        ("SELECT DISTINCT nearestGene FROM (SELECT nearestGene FROM {AD} WHERE b > 0) AS t", 3),
+        ("SELECT DISTINCT * FROM {AD}", 4),
+        ("SELECT DISTINCT 'AD' AS disease FROM {AD}", 4),
+        ("SELECT DISTINCT COUNT(*) OVER () AS n FROM {AD}", 4),
+        ("SELECT b > 0 AS nearestGene FROM {AD} GROUP BY nearestGene", 3),
+    ],
+)
+def test_the_rows_are_read_as_seldom_as_can_be(sql: str, scans: int) -> None:
+    book = load_rules()
+    applied = book.apply(parse(sql), model(), [ConventionUse(rule="genome_wide_significance", mode="implied")])
+    query = book.ladder(applied.tree, model(), applied.records)
+    assert query is not None
+    assert sum(table.name == AD for table in query.find_all(exp.Table)) == scans

@@ -68,6 +68,10 @@ def _query(draw: st.DrawFn) -> str:
             (
                 f"SELECT a.SNP, {last}.b FROM {from_}{where}",
                 f"SELECT DISTINCT a.nearestGene FROM {from_}{where}",
+                f"SELECT DISTINCT 'AD' AS d, a.b > 0 AS up, {last}.nearestGene FROM {from_}{where}",
+                f"SELECT a.nearestGene, COUNT(*) AS n FROM {from_}{where} GROUP BY a.nearestGene",
+                f"SELECT {last}.b > 0 AS up, MAX(a.b) AS m FROM {from_}{where} GROUP BY 1",
+                f"SELECT a.nearestGene AS up, {last}.SNP FROM {from_}{where} GROUP BY up, {last}.SNP",
                 f"SELECT COUNT(DISTINCT {last}.SNP) AS n, MAX(a.b) AS m FROM {from_}{where}",
                 f"SELECT a.nearestGene, COUNT(*) AS n FROM {from_}{where} GROUP BY a.nearestGene HAVING COUNT(*) > 1",
                 f"SELECT a.SNP, RANK() OVER (ORDER BY {last}.b) AS r FROM {from_}{where}",
