@@ -122,8 +122,9 @@ def plain_duckdb(setting: Setting) -> Iterator[Callable[[], duckdb.DuckDBPyConne
     # By another name, as one process may open a file by one name once.
     other = Path(setting.file).with_suffix(".plain.duckdb")
     os.link(setting.file, other)
-    config = {"memory_limit": f"{setting.memory_mb}MiB", "threads": threads()}
-    with duckdb.connect(str(other), read_only=True, config=config) as connection:
+    with duckdb.connect(
+        str(other), read_only=True, config={"memory_limit": f"{setting.memory_mb}MiB", "threads": threads()}
+    ) as connection:
         own = threading.local()
 
         def cursor() -> duckdb.DuckDBPyConnection:
