@@ -2,6 +2,10 @@
 
 python benchmarks/bench_scale.py [--rows N ...] [--repeat N] [--memory-mb N] [--folder PATH]
 
+Both fetch the same rows, with the same memory and threads; DuckDB alone is spared the time limit, the conversion of
+values and the look whether it is one SELECT. The backend remembers what it has translated and parsed, and DuckDB alone
+parses each time: what a text costs once is a figure of its own.
+
 Each size is made and measured in processes of its own, so that peak memory is that of one size. Give several
 sizes to see growth: --rows 2000000 --rows 20000000. The files are removed afterwards.
 """
@@ -15,12 +19,19 @@ import resource
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bmsql.types import Limits
+
+if TYPE_CHECKING:
+    import duckdb
 
 QUESTIONS = {
     "one gene": "Which SNPs near SNCA are associated with Parkinson's disease?",
@@ -28,6 +39,8 @@ QUESTIONS = {
     "chromosome count": "How many SNPs on chromosome 17 are in the Parkinson's disease GWAS?",
     "join": "Which approved drugs target genes near genome-wide significant SNPs for Parkinson's disease?",
 }
+# Asked by so many callers at once too.
+CONCURRENT, CALLERS = "one SNP", 8
 Figures = dict[str, float]
 
 
@@ -61,11 +74,9 @@ def make(setting: Setting, rows: int) -> Figures:
 
 def queries(setting: Setting, rows: int) -> Figures:
     """Time each query through the backend and by DuckDB alone, in turns; the translated SQL is the same."""
-    import duckdb
-
     from bmsql.backends import DuckDBBackend
     from bmsql.sql import validate
-    from bmsql.sql.duckdb import DUCKDB_SETTINGS, to_duckdb
+    from bmsql.sql.duckdb import to_duckdb
     from bmsql.types import ValidatedQuery
 
     figures: Figures = {}
@@ -79,33 +90,76 @@ def queries(setting: Setting, rows: int) -> Figures:
             checked[name] = query
             backend.execute(query, setting.limits)
         figures["queries: peak memory, MB"] = peak_mb()
-        # By another name, as one process may open a file by one name once.
-        other = Path(setting.file).with_suffix(".plain.duckdb")
-        os.link(setting.file, other)
-        plain = duckdb.connect(
-            str(other), read_only=True, config={"memory_limit": f"{setting.memory_mb}MiB", "threads": threads()}
-        )
-        for option in DUCKDB_SETTINGS:
-            plain.execute(option)
-        for name, query in checked.items():
-            translated = to_duckdb(query.sql, catalog)
-            pairs = [
-                (
-                    seconds(lambda query=query: backend.execute(query, setting.limits)),  # type: ignore[misc]
-                    seconds(lambda sql=translated: plain.execute(sql).fetchall()),  # type: ignore[misc]
-                )
-                for _ in range(setting.repeat + 1)
-            ][1:]
-            # The least disturbed of each: what else the machine does makes both slower, and never quicker.
-            ours, theirs = (1000 * min(times) for times in zip(*pairs, strict=True))
-            figures |= {
-                f"{name}: bmsql, ms": ours,
-                f"{name}: DuckDB alone, ms": theirs,
-                f"{name}: ratio": ours / theirs,
-            }
-        plain.close()
-        other.unlink()
+        with plain_duckdb(setting) as plain:
+            for name, query in checked.items():
+                translated = to_duckdb(query.sql, catalog)
+
+                def ours(query: ValidatedQuery = query) -> object:
+                    return backend.execute(query, setting.limits).rows
+
+                def theirs(sql: str = translated) -> object:
+                    return plain().execute(sql).fetchall()
+
+                def once(sql: str = query.sql, translated: str = translated) -> object:
+                    return to_duckdb(sql, catalog), plain().extract_statements(translated)
+
+                figures |= compared(name, in_turns(ours, theirs, setting.repeat))
+                figures[f"{name}: a new text, once, ms"] = 1000 * min(seconds(once) for _ in range(5))
+                if name == CONCURRENT:
+                    with ThreadPoolExecutor(CALLERS) as pool:
+                        together = in_turns(all_at_once(pool, ours), all_at_once(pool, theirs), setting.repeat)
+                    figures |= compared(f"{name}, {CALLERS} callers", together)
     return figures
+
+
+@contextmanager
+def plain_duckdb(setting: Setting) -> Iterator[Callable[[], duckdb.DuckDBPyConnection]]:
+    """DuckDB alone over the same file: yields what gives a thread its connection."""
+    import duckdb
+
+    from bmsql.sql.duckdb import DUCKDB_SETTINGS
+
+    # By another name, as one process may open a file by one name once.
+    other = Path(setting.file).with_suffix(".plain.duckdb")
+    os.link(setting.file, other)
+    with duckdb.connect(
+        str(other), read_only=True, config={"memory_limit": f"{setting.memory_mb}MiB", "threads": threads()}
+    ) as connection:
+        own = threading.local()
+
+        def cursor() -> duckdb.DuckDBPyConnection:
+            if not hasattr(own, "cursor"):
+                own.cursor = connection.cursor()
+                for option in DUCKDB_SETTINGS:
+                    own.cursor.execute(option)
+            return own.cursor  # type: ignore[no-any-return]
+
+        yield cursor
+    other.unlink()
+
+
+def in_turns(ours: Callable[[], object], theirs: Callable[[], object], repeat: int) -> list[tuple[float, float]]:
+    """The seconds of both, time after time, after one that does not count; each begins every other time."""
+    pairs = []
+    for turn in range(repeat + 1):
+        if turn % 2:
+            first = seconds(ours)
+            pairs.append((first, seconds(theirs)))
+        else:
+            first = seconds(theirs)
+            pairs.append((seconds(ours), first))
+    return pairs[1:]
+
+
+def all_at_once(pool: ThreadPoolExecutor, action: Callable[[], object]) -> Callable[[], object]:
+    """What runs `action` by all callers at the same time."""
+    return lambda: [future.result() for future in [pool.submit(action) for _ in range(CALLERS)]]
+
+
+def compared(name: str, pairs: list[tuple[float, float]]) -> Figures:
+    """The least disturbed of each: what else the machine does makes both slower, and never quicker."""
+    ours, theirs = (1000 * min(times) for times in zip(*pairs, strict=True))
+    return {f"{name}: bmsql, ms": ours, f"{name}: DuckDB alone, ms": theirs, f"{name}: ratio": ours / theirs}
 
 
 # Each in a process of its own, in this order; what else is to be measured at scale is added here.
@@ -155,7 +209,7 @@ def measure(rows: int, setting: Setting) -> Figures:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--rows", type=int, action="append", help="synthetic rows; may be given several times")
-    parser.add_argument("--repeat", type=int, default=15, help="how often each query is timed")
+    parser.add_argument("--repeat", type=int, default=50, help="how often each query is timed")
     parser.add_argument("--memory-mb", type=int, default=1024, help="DuckDB's memory limit, for all sections")
     parser.add_argument("--folder", type=Path, help="where the files are made; a temporary folder by default")
     parser.add_argument("--section", help=argparse.SUPPRESS)

@@ -223,13 +223,17 @@ def test_the_callers_interrupt_stops_the_query(sample: DuckDBBackend, monkeypatc
     def stop(*args: object) -> None:
         raise KeyboardInterrupt
 
+    instance = sample._instance
+    assert instance is not None
     threads = threading.active_count()
     monkeypatch.setattr("bmsql.backends._watched._wait", stop)
     with pytest.raises(KeyboardInterrupt):
         sample._run(lambda cursor: cursor.execute("SELECT count(*) FROM range(1000000000000)").fetchone(), 60)
     deadline = time.monotonic() + 5
-    while threading.active_count() > threads and time.monotonic() < deadline:
+    while instance.working and time.monotonic() < deadline:
         time.sleep(0.02)
+    assert instance.working == 0
+    sample.close()
     assert threading.active_count() == threads
 
 

@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from bmsql.backends import DuckDBBackend
-from bmsql.backends._duckdb import _select
+from bmsql.backends._statement import select
 from bmsql.errors import ExecutionError
 from tests.yaml_files import read_yaml
 
@@ -52,13 +52,13 @@ def test_a_statement_on_the_bare_connection_reaches_nothing(
     instance = sample._instance
     assert instance is not None
     seen = ""
-    cursor = instance.cursor()
+    cursor = instance.lend()
     try:
         seen = str(cursor.execute(statement.format(**places)).fetchall())
     except duckdb.Error as e:
         seen = "" if _SECRET not in str(e) else "leaked in the message"
     finally:
-        instance.done(cursor)
+        instance.take_back(cursor, keep=False)
     assert _SECRET not in seen
     assert "leaked" not in seen
     assert _state(sample) == before
@@ -75,12 +75,12 @@ def test_a_statement_in_place_of_the_query_is_refused(
 ) -> None:
     sql = statement.format(**places)
     with pytest.raises(ExecutionError) as caught:
-        sample._run(lambda cursor: cursor.execute(_select(cursor, sql)).fetchall(), 10)
+        sample._run(lambda cursor: cursor.execute(select(cursor, sql)).fetchall(), 10)
     assert _SECRET not in str(caught.value)
 
 
 def test_a_comment_is_no_second_statement(sample: DuckDBBackend) -> None:
-    assert sample._run(lambda cursor: cursor.execute(_select(cursor, _HARMLESS)).fetchall(), 10) == [(1,)]
+    assert sample._run(lambda cursor: cursor.execute(select(cursor, _HARMLESS)).fetchall(), 10) == [(1,)]
 
 
 def test_python_variables_are_not_tables(sample: DuckDBBackend) -> None:

@@ -23,6 +23,8 @@ from bmsql.backends._duckdb_file import (
     read_tables,
 )
 from bmsql.backends._instances import Instance, acquire, release
+from bmsql.backends._lease import Lease
+from bmsql.backends._statement import Translated
 from bmsql.backends._values import convert_rows
 from bmsql.backends._watched import Stopped, run_watched
 from bmsql.errors import (
@@ -96,21 +98,21 @@ class DuckDBBackend:
 
     def dry_run(self, query: ValidatedQuery) -> DryRun:
         """Translate a query and let DuckDB bind it; bytes are not metered. See `Backend.dry_run`."""
-        sql = self._translate(query)
+        translated = self._translate(query)
 
         def bind(cursor: duckdb.DuckDBPyConnection) -> DryRun:
-            relation = cursor.sql(_select(cursor, sql))
+            relation = cursor.sql(translated.statement(cursor))
             return DryRun(columns=bigquery_columns(list(zip(relation.columns, relation.types, strict=True))))
 
         return self._run(bind, self.limits.seconds)
 
     def execute(self, query: ValidatedQuery, limits: Limits, *, cancel: threading.Event | None = None) -> QueryResult:
         """Translate and run a query; `limits.memory_mb` is that of opening. See `Backend.execute`."""
-        sql = self._translate(query)
+        translated = self._translate(query)
         started = time.perf_counter()
 
         def fetch(cursor: duckdb.DuckDBPyConnection) -> QueryResult:
-            cursor.execute(_select(cursor, sql))
+            cursor.execute(translated.statement(cursor))
             described = [(column[0], column[1]) for column in cursor.description or ()]
             rows = cursor.fetchmany(limits.rows + 1)  # one more than asked for, to see whether there are more
             return QueryResult(
@@ -120,7 +122,8 @@ class DuckDBBackend:
                 seconds=time.perf_counter() - started,
             )
 
-        return self._run(fetch, limits.seconds, cancel)
+        # Rows that were not asked for are still to come: DuckDB holds them until the cursor is closed.
+        return self._run(fetch, limits.seconds, cancel, keep=lambda result: not result.truncated)
 
     def distinct_values(self, table: str, column: str, *, limit: int) -> list[str]:
         """The distinct values of a column as text, sorted, NULL left out. See `Backend.distinct_values`."""
@@ -188,7 +191,7 @@ class DuckDBBackend:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self.path)!r}, project={self._project!r}, dataset={self._dataset!r})"
 
-    def _translate(self, query: ValidatedQuery) -> str:
+    def _translate(self, query: ValidatedQuery) -> Translated:
         if not isinstance(query, ValidatedQuery):
             raise TypeError("a backend runs a ValidatedQuery, not text: see bmsql.sql.validate")
         try:
@@ -197,10 +200,10 @@ class DuckDBBackend:
             # Validation lets none of these through, but what binds names last refuses like a database.
             raise ExecutionError(e.message, remedy=e.remedy) from e
 
-    def _translate_text(self, sql: str) -> str:
+    def _translate_text(self, sql: str) -> Translated:
         from bmsql.sql.duckdb import to_duckdb
 
-        return to_duckdb(sql, self.catalog())
+        return Translated(to_duckdb(sql, self.catalog()))
 
     def _table(self, table: str) -> TableInfo:
         tables = self.catalog().by_name
@@ -255,25 +258,35 @@ class DuckDBBackend:
         action: Callable[[duckdb.DuckDBPyConnection], T],
         seconds: float,
         cancel: threading.Event | None = None,
+        *,
+        keep: Callable[[T], bool] = lambda _: True,
     ) -> T:
-        """`action` on a cursor of its own, watched. DuckDB's errors are mapped here and nowhere else."""
+        """`action` on a cursor of its own, watched. DuckDB's errors are mapped here and nowhere else.
+
+        keep: by the result, whether another query may have the cursor: not when rows are left to read.
+        """
         import duckdb
 
         if cancel is not None and cancel.is_set():
             raise QueryCancelledError("The query was cancelled before it began.")
         instance = self._current()
+        lease = Lease(instance)
+
+        def act() -> T:
+            # Here, in the thread that uses it: a query that cannot be stopped outlives its caller.
+            with lease as cursor:
+                result = action(cursor)
+                lease.finished = keep(result)
+                return result
+
         try:
-            cursor = instance.cursor()
-
-            def act() -> T:
-                # Here, in the thread that uses it: a query that cannot be stopped outlives its caller.
-                try:
-                    return action(cursor)
-                finally:
-                    instance.done(cursor)
-
             return run_watched(
-                act, cursor.interrupt, seconds=seconds, cancel=cancel, interrupted=duckdb.InterruptException
+                act,
+                lease.interrupt,
+                seconds=seconds,
+                cancel=cancel,
+                interrupted=duckdb.InterruptException,
+                start=instance.workers.start,
             )
         except Stopped as e:
             raise _stopped(e, seconds) from e
@@ -304,13 +317,3 @@ def _stopped(stopped: Stopped, seconds: float) -> BackendError:
             remedy="Ask for less, or raise the time limit.",
         )
     return QueryCancelledError(f"The query was cancelled.{rest}")
-
-
-def _select(cursor: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Statement:
-    """The one SELECT in `sql`, by DuckDB's own parser: the last look before it runs."""
-    import duckdb
-
-    statements = cursor.extract_statements(sql)
-    if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-        raise ExecutionError("Only a single SELECT is run.")
-    return statements[0]

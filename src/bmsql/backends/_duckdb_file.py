@@ -46,6 +46,7 @@ def read_tables(cursor: duckdb.DuckDBPyConnection) -> tuple[TableInfo, ...]:
     for name, kind in names:
         try:
             described = cursor.execute(f"SELECT * FROM {quoted(name)} LIMIT 0").description or []  # noqa: S608
+            cursor.fetchall()  # nothing, but by then the result has ended
         except (duckdb.InterruptException, duckdb.FatalException, duckdb.InternalException):
             raise
         except duckdb.Error as e:
@@ -54,8 +55,7 @@ def read_tables(cursor: duckdb.DuckDBPyConnection) -> tuple[TableInfo, ...]:
         columns = bigquery_columns([(column[0], column[1]) for column in described])
         rows = None
         if kind == "BASE TABLE":
-            counted = cursor.execute(f"SELECT count(*) FROM {quoted(name)}").fetchone()  # noqa: S608
-            rows = counted[0] if counted else None
+            ((rows,),) = cursor.execute(f"SELECT count(*) FROM {quoted(name)}").fetchall()  # noqa: S608
         tables.append(TableInfo(name=name, columns=columns, rows=rows))
     return tuple(tables)
 

@@ -10,16 +10,19 @@ from __future__ import annotations
 
 import os
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bmsql.backends._workers import Workers
 from bmsql.errors import BackendUnavailableError
 
 if TYPE_CHECKING:
     import duckdb
 
 _CATALOG = "bmsql_data"
+# How many cursors, and how many threads, wait for the next query.
+_KEPT = 8
 
 
 @dataclass(frozen=True)
@@ -38,32 +41,54 @@ class InstanceKey:
 
 @dataclass
 class Instance:
-    """An open file. `uses` counts the backends that hold it and the cursors that are at work."""
+    """An open file, with the threads and the cursors that its queries run on.
+
+    `holders` counts the backends that have it open, `working` the cursors that are lent; `idle` are the others.
+    """
 
     key: InstanceKey
     connection: duckdb.DuckDBPyConnection
-    uses: int = 0
+    workers: Workers = field(default_factory=lambda: Workers(_KEPT))
+    idle: list[duckdb.DuckDBPyConnection] = field(default_factory=list)
+    holders: int = 0
+    working: int = 0
     # Set when DuckDB has declared the instance unusable: it is then opened anew.
     broken: bool = False
 
-    def cursor(self) -> duckdb.DuckDBPyConnection:
-        """A connection for one caller, to be given to `done`: one connection cannot serve two threads."""
+    def lend(self) -> duckdb.DuckDBPyConnection:
+        """A connection for one caller, to be given to `take_back`: one connection cannot serve two threads."""
         with _registry.lock:
-            if self.uses == 0:
+            if self.holders == 0:
                 raise BackendUnavailableError(f"{self.key.path} has been closed.", remedy="Open it again.")
-            self.uses += 1
-            cursor = self.connection.cursor()
+            kept = bool(self.idle)
+            cursor = self.idle.pop() if kept else self.connection.cursor()
+            self.working += 1
+        if kept:
+            return cursor
         try:
             cursor.execute(f"USE {_CATALOG}")
         except BaseException:
-            self.done(cursor)
+            self.take_back(cursor, keep=False)
             raise
         return cursor
 
-    def done(self, cursor: duckdb.DuckDBPyConnection) -> None:
-        """Take a cursor back. The file stays open until then: closing it would end the cursor's query."""
+    def take_back(self, cursor: duckdb.DuckDBPyConnection, *, keep: bool) -> None:
+        """Keep a cursor for the next query, or close it. The file stays open until the last one is back.
+
+        Closing the file would end the cursor's query. keep: only when nothing is left open on the cursor, and
+        nobody can interrupt it any more.
+        """
+        with _registry.lock:
+            if keep and self.holders > 0 and len(self.idle) < _KEPT:
+                self.idle.append(cursor)
+                self.working -= 1
+                return
         cursor.close()
-        release(self)
+        with _registry.lock:
+            self.working -= 1
+            last = self.working == 0 and self.holders == 0
+        if last:
+            self.connection.close()
 
 
 class _Registry:
@@ -72,7 +97,7 @@ class _Registry:
     def __init__(self) -> None:
         self.open: dict[InstanceKey, Instance] = {}
         self.lock = threading.Lock()
-        self._inherited: list[Instance] = []
+        self.inherited: list[Instance] = []
 
     def after_fork(self) -> None:
         """Begin anew in a child process.
@@ -81,7 +106,7 @@ class _Registry:
         and is kept so that nothing destroys it.
         """
         self.lock = threading.Lock()
-        self._inherited.extend(self.open.values())
+        self.inherited.extend(self.open.values())
         self.open.clear()
 
 
@@ -101,19 +126,27 @@ def acquire(path: Path, *, memory_mb: int, threads: int) -> Instance:
         if instance is None or instance.broken:
             instance = Instance(key, _connect(key))
             _registry.open[key] = instance
-        instance.uses += 1
+        instance.holders += 1
         return instance
 
 
 def release(instance: Instance) -> None:
-    """Give an instance back; the last one closes it."""
+    """Give an instance back. The last one closes it: what is idle now, the file once no query runs any more."""
     with _registry.lock:
-        instance.uses -= 1
-        if instance.uses > 0:
+        if instance.key.pid != os.getpid():
+            _registry.inherited.append(instance)
+            return
+        instance.holders -= 1
+        if instance.holders > 0:
             return
         if _registry.open.get(instance.key) is instance:
             del _registry.open[instance.key]
-    if instance.key.pid == os.getpid():
+        idle, instance.idle = instance.idle, []
+        last = instance.working == 0
+    instance.workers.close()
+    for cursor in idle:
+        cursor.close()
+    if last:
         instance.connection.close()
 
 

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 from typing import Generic, Literal, TypeVar
 
+from bmsql.backends._workers import Work, start_thread
+
 T = TypeVar("T")
 Reason = Literal["timeout", "cancelled"]
 
@@ -26,22 +28,19 @@ class Stopped(Exception):  # noqa: N818 - a signal inside this package, mapped b
 
 
 class _Job(Generic[T]):
-    """The action in a thread of its own, so that no action can hold its caller beyond the limit."""
+    """The action with what becomes of it in its thread."""
 
     def __init__(self, action: Callable[[], T]) -> None:
         self.action = action
         self.done = threading.Event()
         self.result: T | None = None
         self.error: BaseException | None = None
-        threading.Thread(target=self._work, name="bmsql-query", daemon=True).start()
 
-    def _work(self) -> None:
+    def work(self) -> None:
         try:
             self.result = self.action()
         except BaseException as e:  # noqa: BLE001 - raised again in the caller's thread
             self.error = e
-        finally:
-            self.done.set()
 
 
 def run_watched(
@@ -51,15 +50,20 @@ def run_watched(
     seconds: float,
     cancel: threading.Event | None = None,
     interrupted: type[BaseException],
+    start: Callable[[Work, Work], None] = start_thread,
 ) -> T:
     """The result of `action`; `interrupt` is called once `seconds` have passed or `cancel` is set.
 
     `interrupted` is the error by which the action ends when it heeds the interrupt: it becomes
     `Stopped`. Any other error of the action is raised as it is, and a result that came in spite of
-    the interrupt is returned.
+    the interrupt is returned. start: runs the action in a thread that has nothing else to do, so that
+    no action can hold its caller beyond the limit; see `Workers.start`.
+
+    `interrupt` may be called before the action has begun and just after it has ended.
     """
     job = _Job(action)
     reason: Reason | None = None
+    start(job.work, job.done.set)
     try:
         reason = _wait(job.done, time.monotonic() + seconds, cancel)
         if reason is not None:
