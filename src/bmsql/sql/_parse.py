@@ -195,7 +195,8 @@ def _plain(description: str) -> str:
     if description.startswith("Invalid expression / Unexpected token"):
         return "this is not expected here"
     if description.startswith("Required keyword"):
-        return description.split(" for <class", maxsplit=1)[0].replace("Required keyword", "something is missing:")
+        # It goes on with one argument of a node's class, whichever comes first out of a set.
+        return "something is missing"
     return description[0].lower() + description[1:]
 
 
