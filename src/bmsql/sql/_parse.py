@@ -39,7 +39,7 @@ def parse(sql: str) -> exp.Query:
     except LexError as error:
         raise lex_problem(error, sql) from error
     tokens = _tokens(source)
-    tree = _parsed(tokens, source)
+    tree = _run_parser(tokens, source)
     _keep_comments(tree, tokens)
     return tree
 
@@ -52,7 +52,7 @@ def parse_source(source: Source) -> exp.Query:
     """
     tokens = _tokens(source)
     disguise = Disguise(tokens, source.text)
-    tree = _parsed(tokens, source, disguise)
+    tree = _run_parser(tokens, source, disguise)
     disguise.unmask(tree)
     return tree
 
@@ -86,7 +86,7 @@ def _tokens(source: Source) -> list[Any]:
     return tokens
 
 
-def _parsed(tokens: list[Any], source: Source, disguise: Disguise | None = None) -> exp.Query:
+def _run_parser(tokens: list[Any], source: Source, disguise: Disguise | None = None) -> exp.Query:
     try:
         trees = _DIALECT.parser(error_level=ErrorLevel.IMMEDIATE).parse(tokens, source.text)
     except ParseError as error:
