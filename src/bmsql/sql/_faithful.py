@@ -60,12 +60,13 @@ class Disguise:
         fractions = [p for p in pairs if (p[0].token_type, p[1].token_type) == (TokenType.DOT, TokenType.NUMBER)]
         for node in tree.dfs():
             name = node.args.get("this")
-            if isinstance(name, str) and name.startswith(self._mark):
-                node.set("this", name.removeprefix(self._mark))
-            elif isinstance(node, exp.Literal) and fractions and "start" not in node.meta:
-                _place_fraction(node, fractions)
+            if isinstance(node, exp.Literal):
+                if fractions and "start" not in node.meta:
+                    _place_fraction(node, fractions)
             elif isinstance(node, exp.Concat):  # 'a' 'b'
                 node.update_positions(node.expressions[0])
+            elif isinstance(name, str) and name.startswith(self._mark):
+                node.set("this", name.removeprefix(self._mark))
             if node.comments:
                 self._place(node, node.pop_comments())
 
