@@ -14,9 +14,11 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeVar
 
+import sqlglot
 from sqlglot import exp
 
 from bmsql import Agent
@@ -81,6 +83,7 @@ def main() -> int:
         started = time.thread_time()
         way(gold, plans[gold.id], deps, clock)
         whole.append((time.thread_time() - started) * 1000)
+    print(f"sqlglot {sqlglot.__version__}, {'compiled' if find_spec('sqlglot.parser__mypyc') else 'not compiled'}")
     for step in STEPS:
         print(f"{step:<28}{clock.median(step):>8.2f} ms")
     total, tail = statistics.median(whole), statistics.quantiles(whole, n=20)[-1]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bmsql.agent import Agent
 
 PACKAGES = ("duckdb", "langgraph", "langchain-core", "pyarrow", "pydantic", "rich", "sqlglot", "typer")
-EXTRAS = ("google-cloud-bigquery", "pandas")
+EXTRAS = ("google-cloud-bigquery", "pandas", "sqlglotc")
 # Variables that hold keys: shown by name, so that a misunderstanding about them can be seen.
 KEYS = (
     "ANTHROPIC_API_KEY",

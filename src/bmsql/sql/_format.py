@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import sqlglot
 from sqlglot import exp
+from sqlglot.dialects.bigquery import BigQuery
 from sqlglot.errors import TokenError
-from sqlglot.generators.bigquery import BigQueryGenerator
+from sqlglot.generator import Generator
 from sqlglot.tokenizer_core import TokenType
 
+from bmsql.sql._generator import with_writers
 from bmsql.sql._parse import parse
 
+_DIALECT = BigQuery()
 _NEGATABLE = (exp.Is, exp.In, exp.Between, exp.Like)
 
 
-class _Generator(BigQueryGenerator):
-    """sqlglot's generator, but for negation: `x IS NOT NULL` rather than `NOT x IS NULL`."""
-
-    def not_sql(self, expression: exp.Not) -> str:
-        inner = expression.this
-        if isinstance(inner, _NEGATABLE):
-            left, whole = self.sql(inner, "this"), self.sql(inner)
-            operator, _, right = whole.removeprefix(f"{left} ").partition(" ")
-            if whole.startswith(f"{left} ") and right:
-                return f"{left} IS NOT {right}" if operator == "IS" else f"{left} NOT {operator} {right}"
-        return str(super().not_sql(expression))
+def _not_sql(generator: Generator, expression: exp.Not) -> str:
+    """`x IS NOT NULL` rather than `NOT x IS NULL`."""
+    inner = expression.this
+    if isinstance(inner, _NEGATABLE):
+        left, whole = generator.sql(inner, "this"), generator.sql(inner)
+        operator, _, right = whole.removeprefix(f"{left} ").partition(" ")
+        if whole.startswith(f"{left} ") and right:
+            return f"{left} IS NOT {right}" if operator == "IS" else f"{left} NOT {operator} {right}"
+    return generator.not_sql(expression)
 
 
 def format_sql(sql: str | exp.Expr, *, pretty: bool = True) -> str:
@@ -33,8 +34,8 @@ def format_sql(sql: str | exp.Expr, *, pretty: bool = True) -> str:
         SqlSyntaxError: a text that does not parse.
     """
     tree = parse(sql) if isinstance(sql, str) else sql
-    generator = _Generator(dialect="bigquery", pretty=pretty, normalize_functions=False, max_text_width=100)
-    return generator.generate(tree)
+    generator = _DIALECT.generator(pretty=pretty, normalize_functions=False, max_text_width=100)
+    return with_writers(generator, {exp.Not: _not_sql}).generate(tree)
 
 
 def same_sql(one: str, other: str) -> bool:

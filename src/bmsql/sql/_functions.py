@@ -114,7 +114,7 @@ def suggest(name: str) -> str:
     """What to write instead of an unknown function, or ""."""
     if name in ELSEWHERE:
         return ELSEWHERE[name]
-    found = process.extractOne(name, [*functions(), *data.SYNTAX], score_cutoff=78)
+    found = process.extractOne(name, [*functions(), *sorted(data.SYNTAX)], score_cutoff=78)
     return f"{found[0]}(...)" if found else ""
 
 

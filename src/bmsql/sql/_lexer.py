@@ -23,6 +23,7 @@ _OPERATORS = (
     "<=>", "!~~*", "!~~", "!~*", "~~*", "->>", "::", "<=", ">=", "<>", "!=", "==", "||", "=>", "->", "&&", "|>",
     ":=", "@@", "+=", "-=", "~*", "!~", "~~",
 )  # fmt: skip
+_BY_FIRST = {first: tuple(o for o in _OPERATORS if o[0] == first) for first in {o[0] for o in _OPERATORS}}
 _SINGLE = frozenset("()[]{},.;:+-*/%<>=!&|^~?@$\\")
 # Characters that change how text is shown without changing what it is: they may hide code.
 _DECEPTIVE = frozenset(
@@ -87,10 +88,10 @@ def tokenize(text: str) -> tuple[Token, ...]:
         ):
             i = _number_end(text, i)
             append(Token("number", text[start:i], start, i))
-        elif char == "#" or text.startswith("--", i):
+        elif char == "#" or (char == "-" and text.startswith("--", i)):
             i = _line_end(text, i)
             append(Token("comment", text[start:i], start, i))
-        elif text.startswith("/*", i):
+        elif char == "/" and text.startswith("/*", i):
             close = text.find("*/", i + 2)
             if close < 0:
                 raise LexError("A comment that begins with /* is not closed.", start, "Close it with */.")
@@ -182,7 +183,7 @@ def _line_end(text: str, i: int) -> int:
 
 
 def _operator_end(text: str, i: int) -> int:
-    for operator in _OPERATORS:
+    for operator in _BY_FIRST.get(text[i], ()):
         if text.startswith(operator, i):
             return i + len(operator)
     if text[i] in _SINGLE:

@@ -3,60 +3,29 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 from sqlglot import exp
 from sqlglot.dialects.bigquery import BigQuery
 from sqlglot.errors import ErrorLevel, ParseError, TokenError
 
 from bmsql.errors import ForbiddenSqlError, SqlSyntaxError
+from bmsql.sql._faithful import Disguise
 from bmsql.sql._lexer import LexError
 from bmsql.sql._source import Source, position
 
 _DIALECT = BigQuery()
-_BigQueryParser: Any = type(_DIALECT.parser())
-# Calls whose arguments are no plain list of expressions need the parser's own methods.
-_SPECIAL_CALLS = ("ARRAY", "CAST", "EXTRACT", "SAFE_CAST")
 ONE_SELECT = "Write one read-only SELECT (or WITH ... SELECT) over the tables of the catalogue."
 # Words that begin a type or a call with a path: before a bracket the parser tries each in two ways, so
 # that the work doubles with every level. A level counts 2 ** level; about a second is allowed.
 _TRIED_TWICE = frozenset(
-    word for word, kind in _DIALECT.tokenizer_class.KEYWORDS.items() if kind in _BigQueryParser.TYPE_TOKENS
+    word for word, kind in _DIALECT.tokenizer_class.KEYWORDS.items() if kind in _DIALECT.parser_class.TYPE_TOKENS
 )
 _MAX_TRIED_LEVELS = 8
 _MAX_TRIES = 10_000
+# How a comment begins that the parser obeys: it sets what a node knows, even its place.
+_ORDER = "sqlglot."
 _NEEDS_CLAUSE = {"FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "QUALIFY", "JOIN", "ON", "SELECT"}
-
-
-class _CommentedParser(_BigQueryParser):  # type: ignore[misc]  # the base class is looked up, for any sqlglot release
-    """Keeps the comment behind a table's name in one pair of backticks, which the usual parser takes apart."""
-
-    def _parse_table_parts(self, *args: Any, **options: Any) -> Any:
-        table = super()._parse_table_parts(*args, **options)
-        comments = self._prev.comments if self._prev is not None else None
-        if isinstance(table, exp.Table) and comments and not any(part.comments for part in table.walk()):
-            table.add_comments(list(comments))
-        return table
-
-
-class _FaithfulParser(_BigQueryParser):  # type: ignore[misc]  # the base class is looked up, for any sqlglot release
-    """Keeps each call under the name and with the arguments that were written.
-
-    The usual parser turns `LEN`, `CHAR_LENGTH` and `LENGTH` into one node and reorders arguments,
-    which is right for translation and useless for checking.
-    """
-
-    FUNCTIONS: ClassVar[dict[str, Any]] = {}
-    FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
-        name: _BigQueryParser.FUNCTION_PARSERS[name] for name in _SPECIAL_CALLS
-    }
-
-    def _parse_primary(self) -> Any:
-        token = self._curr
-        node = super()._parse_primary()
-        if isinstance(node, exp.Expr) and token is not None and "start" not in node.meta:
-            node.update_positions(token)
-        return node
 
 
 def parse(sql: str) -> exp.Query:
@@ -72,7 +41,14 @@ def parse(sql: str) -> exp.Query:
 
 @lru_cache(maxsize=512)
 def _parsed(sql: str) -> exp.Query:
-    return _parse_with(_CommentedParser, sql, None)
+    try:
+        source = Source(sql)
+    except LexError as error:
+        raise lex_problem(error, sql) from error
+    tokens = _tokens(source)
+    tree = _run_parser(tokens, source)
+    _keep_comments(tree, tokens)
+    return tree
 
 
 def parse_source(source: Source) -> exp.Query:
@@ -81,7 +57,11 @@ def parse_source(source: Source) -> exp.Query:
     Raises:
         SqlSyntaxError: as `parse`; also when the parser and the lexer read the text differently.
     """
-    return _parse_with(_FaithfulParser, source.text, source)
+    tokens = _tokens(source)
+    disguise = Disguise(tokens, source.text)
+    tree = _run_parser(tokens, source, disguise)
+    disguise.unmask(tree)
+    return tree
 
 
 def lex_problem(error: LexError, sql: str) -> SqlSyntaxError:
@@ -90,12 +70,8 @@ def lex_problem(error: LexError, sql: str) -> SqlSyntaxError:
     return SqlSyntaxError(error.message, line=line, column=column, remedy=error.hint)
 
 
-def _parse_with(parser_class: Any, sql: str, source: Source | None) -> exp.Query:
-    if source is None:
-        try:
-            source = Source(sql)
-        except LexError as error:
-            raise lex_problem(error, sql) from error
+def _tokens(source: Source) -> list[Any]:
+    """The parser's tokens of a text that may be one query."""
     if not source.tokens:
         raise SqlSyntaxError("There is no SQL in the text.", line=1, column=1, remedy="Write one SELECT statement.")
     first = next((token for token in source.tokens if token.text != "("), source.tokens[0])
@@ -107,31 +83,55 @@ def _parse_with(parser_class: Any, sql: str, source: Source | None) -> exp.Query
         )
     _refuse_costly_nesting(source)
     try:
-        tokens = _DIALECT.tokenize(sql)
-        _refuse_two_readings(source, tokens)
-        trees = parser_class(error_level=ErrorLevel.IMMEDIATE, dialect=_DIALECT).parse(tokens, sql)
+        tokens = _DIALECT.tokenize(source.text)
     except TokenError as error:
         raise SqlSyntaxError(f"The text cannot be read as SQL: {error}", remedy="Check quotes and comments.") from error
+    _refuse_two_readings(source, tokens)
+    if _ORDER in source.text:
+        for token in tokens:
+            token.comments = [comment.replace(_ORDER, "sqlglot ") for comment in token.comments]
+    return tokens
+
+
+def _run_parser(tokens: list[Any], source: Source, disguise: Disguise | None = None) -> exp.Query:
+    try:
+        trees = _DIALECT.parser(error_level=ErrorLevel.IMMEDIATE).parse(tokens, source.text)
     except ParseError as error:
-        raise _syntax_error(error, source) from error
+        raise _syntax_error(error, source, disguise) from error
     except ValueError as error:
         # The parser builds some calls at once, and fails where they lack an argument: `WEEK()`.
         raise SqlSyntaxError(
             f"The text cannot be read as SQL: {error}.", remedy="Check the calls' arguments."
         ) from error
+    except (AttributeError, IndexError, TypeError) as error:
+        # The same, with an error that says nothing to the writer: `DATE_ADD(, INTERVAL 1 DAY)`.
+        raise SqlSyntaxError(
+            "The text cannot be read as SQL: an argument is missing.", remedy="Check the calls' arguments."
+        ) from error
     except RecursionError as error:
         raise SqlSyntaxError("The query is nested too deeply.", remedy="Write it with fewer levels.") from error
-    trees = [tree for tree in trees if tree is not None]
-    if len(trees) != 1:
+    found = [tree for tree in trees if tree is not None]
+    if len(found) != 1:
         second = next((token for token in source.tokens if token.text == ";"), source.tokens[-1])
         line, column = source.position(second.start)
         raise SqlSyntaxError(
-            f"There are {len(trees)} statements; one is allowed.",
+            f"There are {len(found)} statements; one is allowed.",
             line=line,
             column=column,
             remedy="Keep one SELECT statement.",
         )
-    return cast(exp.Query, trees[0])
+    return cast(exp.Query, found[0])
+
+
+def _keep_comments(tree: exp.Expr, tokens: list[Any]) -> None:
+    """Keep the comment behind a table's name in one pair of backticks, which the parser takes apart."""
+    behind = {token.start: token.comments for token in tokens if token.comments}
+    if not behind:
+        return
+    for table in tree.find_all(exp.Table):
+        comments = behind.get(table.this.meta.get("start"))
+        if table.meta.get("quoted_table") and comments and not any(part.comments for part in (table, *table.parts)):
+            table.add_comments(list(comments))
 
 
 def _refuse_costly_nesting(source: Source) -> None:
@@ -178,10 +178,13 @@ def _refuse_two_readings(source: Source, tokens: list[Any]) -> None:
         )
 
 
-def _syntax_error(error: ParseError, source: Source) -> SqlSyntaxError:
+def _syntax_error(error: ParseError, source: Source, disguise: Disguise | None) -> SqlSyntaxError:
     detail = error.errors[0] if error.errors else {}
     highlight = str(detail.get("highlight") or "")
     description = str(detail.get("description") or "the statement does not parse").rstrip(".")
+    description = description.partition(" but got <Token")[0]
+    if disguise is not None:
+        description = disguise.clean(description)
     # The parser counts columns at the end of a token; its context gives the offset of the start.
     offset = _offset_of(source, int(detail.get("line") or 1), int(detail.get("col") or 1), highlight)
     line, column = source.position(offset)
@@ -199,7 +202,8 @@ def _plain(description: str) -> str:
     if description.startswith("Invalid expression / Unexpected token"):
         return "this is not expected here"
     if description.startswith("Required keyword"):
-        return description.split(" for <class", maxsplit=1)[0].replace("Required keyword", "something is missing:")
+        # It goes on with one argument of a node's class, whichever comes first out of a set.
+        return "something is missing"
     return description[0].lower() + description[1:]
 
 

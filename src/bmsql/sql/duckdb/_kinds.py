@@ -60,7 +60,8 @@ def source(node: exp.Expr) -> str:
     """A short BigQuery text of a node, for messages."""
     # A node whose children are rewritten already has no BigQuery text any more.
     rewritten = any(inner.args.get("names") is not None for inner in node.walk())
-    text = type(node).__name__ if rewritten else node.sql("bigquery")
+    name = "Template" if node.args.get("names") is not None else type(node).__name__
+    text = name if rewritten else node.sql("bigquery")
     return text if len(text) <= 60 else text[:57] + "..."
 
 

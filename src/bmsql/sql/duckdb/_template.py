@@ -9,30 +9,27 @@ under SAFE.
 from __future__ import annotations
 
 import string
-from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any
 
 from sqlglot import exp
 from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import ErrorLevel
-from sqlglot.generators.duckdb import DuckDBGenerator
+from sqlglot.generator import Generator
 
+from bmsql.sql._generator import Writer, with_writers
 from bmsql.sql.duckdb._kinds import TYPES
 
+_DIALECT = DuckDB()
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.In, exp.Between)
 _BARE = (exp.Limit, exp.Offset, exp.Ordered, exp.Group, exp.WindowSpec, exp.DataTypeParam, exp.Interval)
 _CHEAP = (exp.Column, exp.Literal, exp.Boolean, exp.Null, exp.Dot)
 _OPEN = (exp.Binary, exp.Unary, exp.Between, exp.In, exp.Is, exp.Connector)
 
 
-class Template(exp.Expression, exp.Condition):
-    """DuckDB text with operands. `safe`: errors become NULL; `plain`: never bind operands."""
-
-    arg_types: ClassVar[dict[str, bool]] = {
-        "text": True, "names": True, "expressions": True, "safe": False, "plain": False, "aggregate": False,
-    }  # fmt: skip
-
+#: DuckDB text with operands. `safe`: errors become NULL; `plain`: never bind operands. Compiled classes cannot
+#: be subclassed, so its class is one of sqlglot's: that of U&'...', which the BigQuery dialect does not have.
+Template = exp.UnicodeString
 
 Operand = exp.Expr | list[exp.Expr]
 
@@ -113,63 +110,57 @@ def _is_aggregate(node: exp.Expr) -> bool:
     return any(isinstance(part, exp.AggFunc) or bool(part.args.get("aggregate")) for part in parts)
 
 
-class Generator(DuckDBGenerator):
-    """sqlglot's DuckDB generator, with templates, BIGINT integers and DOUBLE decimals."""
+def _literal_sql(generator: Generator, expression: exp.Literal) -> str:
+    text = str(expression.this)
+    if expression.is_string:
+        return "'" + text.replace("'", "''") + "'"
+    return integer(text, expression) if text.lstrip("-").isdigit() else decimal(text)
 
-    TRANSFORMS: ClassVar[dict[Any, Callable[..., str]]] = {
-        **{k: v for k, v in DuckDBGenerator.TRANSFORMS.items() if k not in (exp.Literal, exp.Unnest)},
-        Template: lambda self, node: self.template_sql(node),
-    }
 
-    def literal_sql(self, expression: exp.Literal) -> str:
-        text = str(expression.this)
-        if expression.is_string:
-            return "'" + text.replace("'", "''") + "'"
-        return integer(text, expression) if text.lstrip("-").isdigit() else decimal(text)
+def _unnest_sql(generator: Generator, expression: exp.Unnest) -> str:
+    alias = expression.args["alias"]
+    ordinality = " WITH ORDINALITY" if expression.args.get("offset") else ""
+    columns = ", ".join(f'"{column.name}"' for column in alias.columns)
+    return f'UNNEST({generator.sql(expression.expressions[0])}){ordinality} AS "{alias.name}"({columns})'
 
-    def unnest_sql(self, expression: exp.Unnest) -> str:
-        alias = expression.args["alias"]
-        ordinality = " WITH ORDINALITY" if expression.args.get("offset") else ""
-        columns = ", ".join(f'"{column.name}"' for column in alias.columns)
-        return f'UNNEST({self.sql(expression.expressions[0])}){ordinality} AS "{alias.name}"({columns})'
 
-    def template_sql(self, node: Template) -> str:
-        text: str = node.args["text"]
-        safe = bool(node.args.get("safe"))
-        bind = not node.args.get("plain") and not node.args.get("aggregate") and self._must_bind(node, text, safe)
-        holes: dict[str, Any] = {"fail": _Fail(safe)}
-        bound: list[str] = []
-        grouped: dict[str, list[_Text]] = {}
-        for name, operand in zip(node.args["names"], node.expressions, strict=True):
-            sql = self.sql(operand)
-            if isinstance(operand, _OPEN) and not isinstance(operand, (exp.Paren, exp.Dot)):
-                sql = f"({sql})"
-            if bind and not _twice(operand, safe):
-                field = f"a{len(bound)}"
-                bound.append(f"{field} := {sql}")
-                sql = f"v.{field}"
-            value = _Text(sql)
-            value.bare = str(operand.this) if isinstance(operand, exp.Literal) and not operand.is_string else sql
-            grouped.setdefault(name, []).append(value)
-        for name, values in grouped.items():
-            if len(values) == 1:
-                holes[name] = values[0]
-            else:
-                holes[name] = _Text(", ".join(values))
-                holes[name].bare = ", ".join(value.bare for value in values)
-        filled = text.format_map(holes)
-        if safe:
-            filled = f"TRY({filled})"
-        return f"list_transform([struct_pack({', '.join(bound)})], lambda v: {filled})[1]" if bound else filled
+def _template_sql(generator: Generator, node: Template) -> str:
+    text: str = node.args["text"]
+    safe = bool(node.args.get("safe"))
+    bind = not node.args.get("plain") and not node.args.get("aggregate") and _must_bind(node, text, safe)
+    holes: dict[str, Any] = {"fail": _Fail(safe)}
+    bound: list[str] = []
+    grouped: dict[str, list[_Text]] = {}
+    for name, operand in zip(node.args["names"], node.expressions, strict=True):
+        sql = generator.sql(operand)
+        if isinstance(operand, _OPEN) and not isinstance(operand, (exp.Paren, exp.Dot)):
+            sql = f"({sql})"
+        if bind and not _twice(operand, safe):
+            field = f"a{len(bound)}"
+            bound.append(f"{field} := {sql}")
+            sql = f"v.{field}"
+        value = _Text(sql)
+        value.bare = str(operand.this) if isinstance(operand, exp.Literal) and not operand.is_string else sql
+        grouped.setdefault(name, []).append(value)
+    for name, values in grouped.items():
+        if len(values) == 1:
+            holes[name] = values[0]
+        else:
+            holes[name] = _Text(", ".join(values))
+            holes[name].bare = ", ".join(value.bare for value in values)
+    filled = text.format_map(holes)
+    if safe:
+        filled = f"TRY({filled})"
+    return f"list_transform([struct_pack({', '.join(bound)})], lambda v: {filled})[1]" if bound else filled
 
-    @staticmethod
-    def _must_bind(node: Template, text: str, safe: bool) -> bool:
-        uses = _uses(text)
-        # Under SAFE only the function's own errors become NULL: its arguments stay outside TRY.
-        return any(
-            (uses.get(name, 0) > 1 or safe) and not _twice(operand, safe)
-            for name, operand in zip(node.args["names"], node.expressions, strict=True)
-        )
+
+def _must_bind(node: Template, text: str, safe: bool) -> bool:
+    uses = _uses(text)
+    # Under SAFE only the function's own errors become NULL: its arguments stay outside TRY.
+    return any(
+        (uses.get(name, 0) > 1 or safe) and not _twice(operand, safe)
+        for name, operand in zip(node.args["names"], node.expressions, strict=True)
+    )
 
 
 def integer(text: str, node: exp.Expr) -> str:
@@ -196,6 +187,11 @@ def decimal(text: str) -> str:
 
 
 def generate(tree: exp.Expr) -> str:
-    """The DuckDB text of a rewritten tree."""
-    generator = Generator(dialect=DuckDB(), identify=True, unsupported_level=ErrorLevel.RAISE, comments=False)
-    return generator.generate(tree, copy=False)
+    """The DuckDB text of a rewritten tree: by sqlglot, with templates, BIGINT integers and DOUBLE decimals."""
+    generator = _DIALECT.generator(identify=True, unsupported_level=ErrorLevel.RAISE, comments=False)
+    return with_writers(generator, _WRITERS).generate(tree, copy=False)
+
+
+_WRITERS: dict[type[exp.Expr], Writer] = {
+    Template: _template_sql, exp.Literal: _literal_sql, exp.Unnest: _unnest_sql
+}  # fmt: skip
