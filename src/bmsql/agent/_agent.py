@@ -63,9 +63,8 @@ class Agent:
 
     What is not given is read from `BMSQL_MODEL`, `BMSQL_BACKEND`, `BMSQL_SEMANTIC_MODEL`,
     `BMSQL_PROFILE`, `BMSQL_MAX_PASSES`, `BMSQL_LIMIT_ROWS` (`_SECONDS`, `_MEMORY_MB`,
-    `_BYTES_BILLED`, ...), `BMSQL_SEND_ROWS`, `BMSQL_RULES`, `BMSQL_CANDIDATES`, `BMSQL_EXAMPLES` and
-    `BMSQL_CACHE`, when the agent is made. A key in
-    the environment chooses nothing.
+    `_BYTES_BILLED`, ...), `BMSQL_SEND_ROWS`, `BMSQL_RULES`, `BMSQL_NAMES`, `BMSQL_CANDIDATES`,
+    `BMSQL_EXAMPLES` and `BMSQL_CACHE`, when the agent is made. A key in the environment chooses nothing.
 
     Raises ConfigurationError for a wrong option, SemanticModelError for a wrong file,
     KnowledgeBaseError or BackendUnavailableError when the database cannot be opened.

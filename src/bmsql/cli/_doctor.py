@@ -89,9 +89,9 @@ def _try(problems: list[dict[str, str]], step: Callable[[], Any]) -> Any:
 
 
 def _agent(options: dict[str, Any]) -> Agent:
-    from bmsql.cli._options import make_agent
+    from bmsql.agent import Agent
 
-    return make_agent(**options)
+    return Agent(**options)
 
 
 def _used(agent: Agent) -> dict[str, Any]:
