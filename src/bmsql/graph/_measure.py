@@ -9,14 +9,13 @@ from collections.abc import Iterable, Sequence
 from pydantic import Field
 from sqlglot import exp
 
-from bmsql.backends import size_text
 from bmsql.errors import BudgetExceededError
 from bmsql.graph._data import load_run
 from bmsql.graph._dependencies import Dependencies
 from bmsql.graph._state import GraphState
 from bmsql.graph._unrecorded import unrecorded_notes, unrecorded_query
 from bmsql.sql import format_sql, parse
-from bmsql.types import ConventionRecord, ExecutionFailed, Frozen, QueryResult, Rejected, ValidatedQuery
+from bmsql.types import ConventionRecord, ExecutionFailed, Frozen, QueryResult, Rejected, ValidatedQuery, size_text
 
 log = logging.getLogger(__name__)
 # Evidence keys that an answer carries; the rest can be had by running its SQL.

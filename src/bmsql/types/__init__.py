@@ -1,4 +1,4 @@
-"""The data that flows between the parts: frozen pydantic models, no clients, no behaviour."""
+"""The data that flows between the parts: frozen pydantic models, no clients; and their units in words."""
 
 from bmsql.types._answer import Answer
 from bmsql.types._base import Frozen, Json
@@ -33,8 +33,10 @@ from bmsql.types._query import (
     Usage,
     ValidatedQuery,
 )
+from bmsql.types._units import TIB, money_text, size_text
 
 __all__ = [
+    "TIB",
     "Aggregate",
     "Answer",
     "Catalog",
@@ -67,4 +69,6 @@ __all__ = [
     "TraceEntry",
     "Usage",
     "ValidatedQuery",
+    "money_text",
+    "size_text",
 ]

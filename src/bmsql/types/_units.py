@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-_UNITS = ((1024**4, "TiB"), (1024**3, "GiB"), (1024**2, "MiB"), (1024, "KiB"))
+TIB = 1024**4
+_UNITS = ((TIB, "TiB"), (1024**3, "GiB"), (1024**2, "MiB"), (1024, "KiB"))
 
 
 def size_text(count: int) -> str:
