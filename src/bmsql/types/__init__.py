@@ -3,6 +3,7 @@
 from bmsql.types._answer import Answer
 from bmsql.types._base import Frozen, Json
 from bmsql.types._catalog import Catalog, ColumnInfo, TableInfo
+from bmsql.types._closing import Closing
 from bmsql.types._plan import (
     Aggregate,
     Clarification,
@@ -41,6 +42,7 @@ __all__ = [
     "Answer",
     "Catalog",
     "Clarification",
+    "Closing",
     "ColumnInfo",
     "ConventionRecord",
     "ConventionUse",
