@@ -190,7 +190,6 @@ class Value(Frozen):
     id: str
     names: tuple[str, ...] = ()
     label: str = ""
-    broader: tuple[str, ...] = ()
 
 
 class Group(Frozen):

@@ -26,7 +26,7 @@ def check_grouping(select: exp.Select, scope: Scope, typer: Typer) -> None:
         return
     if group is not None and group.args.get("all"):
         return
-    keys, positions = _grouped(select, scope, typer)
+    keys, positions = _grouped(select, typer)
     for index, item in enumerate(select.expressions):
         inner = item.this if isinstance(item, exp.Alias) else item
         if index in positions:
@@ -52,7 +52,7 @@ def check_grouping(select: exp.Select, scope: Scope, typer: Typer) -> None:
         _check(ordered.this, "ORDER BY", scope, keys, typer)
 
 
-def _grouped(select: exp.Select, scope: Scope, typer: Typer) -> tuple[set[Key], set[int]]:
+def _grouped(select: exp.Select, typer: Typer) -> tuple[set[Key], set[int]]:
     """Keys of the grouped expressions, and positions of SELECT items named by GROUP BY."""
     from bmsql.sql._analysis._query import group_items
 
