@@ -8,8 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bmsql.agent import open_rules
-from bmsql.agent._open import fitted, open_model, open_named_backend
+from bmsql.agent import fitted, open_model, open_named_backend, open_rules
 from bmsql.bench import threshold_columns, write_questions
 from bmsql.bench.factory import build_questions, load_templates, shipped_templates
 from bmsql.cli import _bench_built

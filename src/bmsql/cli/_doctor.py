@@ -68,7 +68,7 @@ def examine(*, as_json: bool, **options: Any) -> int:
 
 def _unknown_variables() -> list[dict[str, str]]:
     """A problem for each variable that is none of ours: most often a slip of the pen."""
-    from bmsql.agent._settings import VARIABLES, unknown_variables
+    from bmsql.agent import VARIABLES, unknown_variables
 
     found = []
     for name, near in unknown_variables(os.environ).items():

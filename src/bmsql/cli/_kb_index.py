@@ -32,8 +32,7 @@ def build_index(
 
     allowed: bytes that may be read, any number if None; ask: whether to ask before any are.
     """
-    from bmsql.agent import read_settings
-    from bmsql.agent._open import fitted, open_model, open_named_backend
+    from bmsql.agent import fitted, open_model, open_named_backend, read_settings
     from bmsql.backends import cache_directory
     from bmsql.linking import ValueIndex
 

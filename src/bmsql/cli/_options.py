@@ -91,7 +91,7 @@ RuledQuestion = Annotated[str, _option("--question", help="Show which convention
 
 Table = Annotated[str | None, _argument(help="One table or family only.")]
 ModelSource = Annotated[
-    str | None, _option("--from", help="Write a first semantic model for this database: duckdb:///path.")
+    str | None, _option("--from", help="Write a first semantic model for this database, written as --backend.")
 ]
 ModelOutput = Annotated[Path | None, _option("--output", "-o", help="With --from: the file to write.")]
 ReplaceModel = Annotated[bool, _option("--force", help="With -o: replace a file that exists.")]

@@ -6,8 +6,7 @@ from rich.console import Console
 
 from bmsql.cli._console import Text, heading, indented, show_sql, show_table
 from bmsql.cli._table import rows_table
-from bmsql.types import Answer, ConventionRecord, QueryResult, Usage, money_text, size_text
-from bmsql.types._html import shown_of
+from bmsql.types import Answer, ConventionRecord, QueryResult, Usage, money_text, shown_of, size_text
 
 _STATUS = {
     "applied": "applied",

@@ -1,8 +1,16 @@
 """Semantic models: what a knowledge base holds, as YAML that a user can write."""
 
 from bmsql.semantic._introspect import introspect_model
-from bmsql.semantic._load import load_semantic_model, parse_semantic_model
+from bmsql.semantic._load import (
+    line_of,
+    load_semantic_model,
+    parse_semantic_model,
+    read_text,
+    read_yaml,
+    validation_error,
+)
 from bmsql.semantic._schema import (
+    ROLE_REFERENCE,
     Attribute,
     Avoid,
     Case,
@@ -24,6 +32,7 @@ from bmsql.semantic._schema import (
 )
 
 __all__ = [
+    "ROLE_REFERENCE",
     "Attribute",
     "Avoid",
     "Case",
@@ -43,6 +52,10 @@ __all__ = [
     "Value",
     "Wording",
     "introspect_model",
+    "line_of",
     "load_semantic_model",
     "parse_semantic_model",
+    "read_text",
+    "read_yaml",
+    "validation_error",
 ]

@@ -1,7 +1,7 @@
-"""The data that flows between the parts: frozen pydantic models, no clients; and their units in words."""
+"""The data that flows between the parts: frozen pydantic models, no clients; and how values are told in words."""
 
 from bmsql.types._answer import Answer
-from bmsql.types._base import Frozen, Json
+from bmsql.types._base import Frozen, Json, to_json
 from bmsql.types._catalog import Catalog, ColumnInfo, TableInfo
 from bmsql.types._closing import Closing
 from bmsql.types._plan import (
@@ -34,7 +34,7 @@ from bmsql.types._query import (
     Usage,
     ValidatedQuery,
 )
-from bmsql.types._units import TIB, money_text, size_text
+from bmsql.types._text import TIB, cell_text, money_text, shown_of, size_text, visible
 
 __all__ = [
     "TIB",
@@ -71,6 +71,10 @@ __all__ = [
     "TraceEntry",
     "Usage",
     "ValidatedQuery",
+    "cell_text",
     "money_text",
+    "shown_of",
     "size_text",
+    "to_json",
+    "visible",
 ]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from types import TracebackType
 from typing import Self
 
 
-class Closing:
+class Closing(ABC):
     """A base of what holds something open: `with` gives it, and closes it at the end, whatever happens."""
 
+    @abstractmethod
     def close(self) -> None:
         """Let go of what is held open."""
-        raise NotImplementedError
 
     def __enter__(self) -> Self:
         return self
