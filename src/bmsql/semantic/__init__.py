@@ -1,5 +1,6 @@
 """Semantic models: what a knowledge base holds, as YAML that a user can write."""
 
+from bmsql.semantic._family import ROLE_REFERENCE, Avoid, Case, Derived, Fact, Family, Role, Wording
 from bmsql.semantic._introspect import introspect_model
 from bmsql.semantic._load import (
     line_of,
@@ -10,25 +11,17 @@ from bmsql.semantic._load import (
     validation_error,
 )
 from bmsql.semantic._schema import (
-    ROLE_REFERENCE,
     Attribute,
-    Avoid,
-    Case,
     Column,
     Condition,
-    Derived,
     Entity,
     Example,
-    Fact,
-    Family,
     Group,
     Join,
     Recipe,
-    Role,
     SemanticModel,
     Table,
     Value,
-    Wording,
 )
 
 __all__ = [
