@@ -133,7 +133,7 @@ def _counted(
         return reading.records, reading.rows_with if limited else None
     if limited is None:
         return records, None
-    cap = limit_of(tree)
+    cap = limit_number(tree)
     if not final.result.truncated and (cap is None or fetched < cap):
         return records, fetched
     if limited.status != "stated" and (count := asking.ask(count_query(tree), "The number of rows")) is not None:
@@ -169,7 +169,7 @@ def _lowered(text: str) -> str:
     return text[:1].lower() + text[1:]
 
 
-def limit_of(tree: exp.Query) -> int | None:
+def limit_number(tree: exp.Query) -> int | None:
     """The outermost limit of a query, where it is a plain number."""
     limit = tree.args.get("limit")
     number = limit.expression if isinstance(limit, exp.Limit) else None

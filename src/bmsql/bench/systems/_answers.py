@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError
 from bmsql.agent import Agent
 from bmsql.bench._entries import read_entries
 from bmsql.bench._files import invalid
-from bmsql.bench._manifest import file_fingerprint
+from bmsql.bench._manifest import file_hash
 from bmsql.bench._systems import QUESTION_ID
 from bmsql.bench.systems._agent_system import AgentSystem
 from bmsql.bench.systems._open import SystemOptions, refuse_own
@@ -60,7 +60,7 @@ class AnswersSystem(AgentSystem):
             limits=options.limits,
             rules=options.rules or None,
         )
-        settings = {FILE: path.name, "hash": file_fingerprint(path)}
+        settings = {FILE: path.name, "hash": file_hash(path)}
         super().__init__(options.own.get(LABEL) or path.stem, agent, model="", settings=settings)
 
     def ask(
