@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from sqlglot import exp, parse_one
 
 from bmsql.conventions._default_limit import is_list, limit_of
@@ -101,10 +103,11 @@ def _computed(scopes: Scopes, source: Source, role: str) -> exp.Expr | None:
     columns = {name: scopes.model.column(source.table, name) for name in ROLE_REFERENCE.findall(derived.sql)}
     if not all(columns.values()):
         return None
-    text = ROLE_REFERENCE.sub(
-        lambda found: column_of(scopes, source, columns[found[1]] or "").sql("bigquery"), derived.sql
-    )
-    return parse_one(text, read="bigquery")
+
+    def column(found: re.Match[str]) -> str:
+        return column_of(scopes, source, columns[found[1]] or "").sql("bigquery")
+
+    return parse_one(ROLE_REFERENCE.sub(column, derived.sql), read="bigquery")
 
 
 def tree_items(scope: Scope) -> list[exp.Expr]:

@@ -37,8 +37,8 @@ class Mention(Frozen):
     note: str = ""
 
 
-# A linker, as a function: what a text names.
 LinkQuestion: TypeAlias = Callable[[str], tuple[Mention, ...]]
+"""What a text names: `Linker.link`, or a function in its place."""
 
 
 class Source(Frozen):
