@@ -151,7 +151,15 @@ def _command(path: str, command: Any) -> list[str]:
 
 def _usage(command: Any) -> list[str]:
     arguments = [param for param in command.params if param.param_type_name == "argument"]
-    return ["[OPTIONS]", *(f"[{param.name.upper()}]" for param in arguments)]
+    shown = [_argument(param) + ("..." if param.nargs == -1 else "") for param in arguments]
+    return [
+        "[OPTIONS]",
+        *(text if param.required else f"[{text}]" for text, param in zip(shown, arguments, strict=True)),
+    ]
+
+
+def _argument(param: Any) -> str:
+    return str(param.metavar or param.name.upper())
 
 
 def _options(path: str, command: Any) -> str:
@@ -162,7 +170,7 @@ def _options(path: str, command: Any) -> str:
         if not param.help:
             raise ValueError(f"the parameter {param.name} of {path} is not documented")
         if param.param_type_name == "argument":
-            shown = f"`{param.name.upper()}`"
+            shown = f"`{_argument(param)}`"
         else:
             takes = "" if param.is_flag else f" {param.metavar or _takes(command, param.name)}"
             shown = ", ".join(f"`{name}{takes}`" for name in (*param.opts, *param.secondary_opts))
@@ -175,4 +183,4 @@ def _options(path: str, command: Any) -> str:
 def _takes(command: Any, name: str) -> str:
     """The kind of value that an option takes, by the annotation of its parameter."""
     hint = str(typing.get_type_hints(inspect.unwrap(command.callback))[name])
-    return "FILE" if "Path" in hint else "NUMBER" if "int" in hint else "TEXT"
+    return "FILE" if "Path" in hint else "NUMBER" if "int" in hint or "float" in hint else "TEXT"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from importlib.resources import files
+from typing import Any
 
 from docs_parts.markdown import table
 
@@ -60,19 +61,26 @@ def entities() -> str:
 
 
 def options() -> str:
-    """The options of an agent, under all their names."""
+    """The options of an agent, under all the names that they have."""
     import inspect
 
-    from bmsql.agent import Agent
-    from bmsql.agent._settings import LIMIT_VARIABLES, PREFIX
+    import typer
 
+    from bmsql.agent import Agent
+    from bmsql.agent._settings import LIMIT_VARIABLES, PREFIX, VARIABLES
+    from bmsql.cli._app import app
+
+    command: Any = typer.main.get_command(app)
+    named = {param.name: param.opts[0] for param in command.commands["ask"].params}
     lines = []
     for name in list(inspect.signature(Agent.__init__).parameters)[1:]:
         if name == "limits":
             variables = ", ".join(f"`{variable}`" for variable in LIMIT_VARIABLES.values())
             lines.append(("`limits=`", "`--limit NAME=NUMBER`", variables))
         else:
-            lines.append((f"`{name}=`", f"`--{name.replace('_', '-')}`", f"`{PREFIX}{name.upper()}`"))
+            variable = f"{PREFIX}{name.upper()}"
+            option = f"`{named[name]}`" if name in named else "-"
+            lines.append((f"`{name}=`", option, f"`{variable}`" if variable in VARIABLES else "-"))
     return table(("Argument of `Agent`", "Option of `bmsql ask`", "Environment variable"), lines)
 
 

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from bmsql.types import Answer, Clarification, ColumnInfo, ConventionRecord, QueryResult, RanQuery
-from bmsql.types._html import CELL_CHARACTERS, ROWS_SHOWN, cell_text, number_text
+from bmsql.types._html import ROWS_SHOWN
+from bmsql.types._text import CELL_CHARACTERS, cell_text, number_text
 
 HOSTILE = "</td></table><script>alert('x')</script><img src=x onerror=alert(1)>\"'&"
 VALUES: dict[str, tuple[Any, Any]] = {

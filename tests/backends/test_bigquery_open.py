@@ -14,10 +14,10 @@ from google.auth.credentials import AnonymousCredentials
 from google.cloud.bigquery import Client
 
 from bmsql import Agent
-from bmsql.backends import BigQueryBackend, money_text, open_backend, size_text
+from bmsql.backends import BigQueryBackend, open_backend
 from bmsql.backends.bigquery import clean_labels
 from bmsql.errors import BmsqlError, ConfigurationError, CredentialsError, MissingDependencyError
-from bmsql.types import Limits, ValidatedQuery
+from bmsql.types import Limits, ValidatedQuery, money_text, size_text
 from tests.servers.bigquery import FakeBigQuery
 
 LOCAL = "endpoint=http://127.0.0.1:9"

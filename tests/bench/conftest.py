@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from bmsql.backends import cache_directory
 from bmsql.bench import RunFolder
-from bmsql.bench.systems import OurSystem, SystemOptions
+from bmsql.bench.systems import GraphSystem, OurSystem, SystemOptions, open_system
+from bmsql.fewshot import ExampleStore
+from bmsql.linking import Linker, ValueIndex
+from bmsql.reasoners.chat import ChatClient, ChatReasoner
+from bmsql.testing import ScriptedChatModel
+from tests.bench.paper import Open
 from tests.bench.scripted import ScriptedSystem
 
 QUESTIONS = """\
@@ -29,6 +36,26 @@ def ours() -> Iterator[OurSystem]:
     system = OurSystem(SystemOptions())
     yield system
     system.close()
+
+
+@pytest.fixture(scope="session")
+def open_one(ours: OurSystem) -> Open:
+    """Opens a system with a scripted model, over one backend and one index of stored values."""
+    deps = ours.dependencies
+    linker = Linker(deps.model, ValueIndex.load_or_build(deps.backend, deps.model, cache_directory()))
+    shared = ExampleStore(deps.model, link=linker.link)
+
+    def make(name: str, model: ScriptedChatModel, *, examples: Path | None = None, **options: Any) -> GraphSystem:
+        store = ExampleStore(deps.model, examples, link=linker.link) if examples else shared
+        catalog = deps.backend.catalog()
+        reasoner = ChatReasoner(
+            ChatClient(model, seconds=5), deps.model, deps.rules, catalog, linker.link, examples=store
+        )
+        system = open_system(name, SystemOptions(model=reasoner, backend=deps.backend, **options))
+        assert isinstance(system, GraphSystem)
+        return system
+
+    return make
 
 
 @pytest.fixture

@@ -172,7 +172,7 @@ def test_defect_ends_in_words(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None
     def broken(*arguments: object, **options: object) -> None:
         raise RuntimeError("oops")
 
-    monkeypatch.setattr("bmsql.cli._app.make_agent", broken)
+    monkeypatch.setattr("bmsql.agent.Agent", broken)
     code, out, err = cli("ask", "q")
     assert (code, out) == (1, "")
     assert err.startswith("bmsql: Unexpected error: RuntimeError: oops\n")

@@ -89,7 +89,7 @@ def test_the_cost_is_known_before_it_is_spent(garden_source: TableSource, tmp_pa
         "plants": 3 * 3 * 1024**3,
         "beds": 2 * 3 * 1024**3,
     }
-    with pytest.raises(BudgetExceededError, match=r"reads 15.0 GiB; 1.0 GiB are allowed") as raised:
+    with pytest.raises(BudgetExceededError, match=r"reads 15 GiB; 1 GiB are allowed") as raised:
         ValueIndex.load_or_build(garden_source, model, tmp_path, max_bytes=1024**3)
     assert f"bmsql kb index --backend {garden_source.name}" in raised.value.remedy
     assert garden_source.reads == []

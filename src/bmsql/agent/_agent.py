@@ -10,8 +10,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal
 
 from bmsql.agent._check import CheckReport, check_sql, with_second_opinion
 from bmsql.agent._events import StreamEvent, events_of
@@ -20,7 +19,7 @@ from bmsql.agent._question import checked_question, checked_sql
 from bmsql.agent._settings import read_settings
 from bmsql.errors import ConfigurationError, InvalidSqlError, QuestionError
 from bmsql.graph import Dependencies, GraphContext
-from bmsql.types import Answer, Limits, Plan, Rejected
+from bmsql.types import Answer, Closing, Limits, Plan, Rejected
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
@@ -45,7 +44,7 @@ _announced: set[str] = set()
 _announcing = threading.Lock()
 
 
-class Agent:
+class Agent(Closing):
     """Answers questions over a knowledge base; made once, used from any number of threads and tasks.
 
     model: `"offline"` (the default), `"provider:name"` as LangChain's `init_chat_model` understands it, a
@@ -63,9 +62,8 @@ class Agent:
 
     What is not given is read from `BMSQL_MODEL`, `BMSQL_BACKEND`, `BMSQL_SEMANTIC_MODEL`,
     `BMSQL_PROFILE`, `BMSQL_MAX_PASSES`, `BMSQL_LIMIT_ROWS` (`_SECONDS`, `_MEMORY_MB`,
-    `_BYTES_BILLED`, ...), `BMSQL_SEND_ROWS`, `BMSQL_RULES`, `BMSQL_CANDIDATES`, `BMSQL_EXAMPLES` and
-    `BMSQL_CACHE`, when the agent is made. A key in
-    the environment chooses nothing.
+    `_BYTES_BILLED`, ...), `BMSQL_SEND_ROWS`, `BMSQL_RULES`, `BMSQL_NAMES`, `BMSQL_CANDIDATES`,
+    `BMSQL_EXAMPLES` and `BMSQL_CACHE`, when the agent is made. A key in the environment chooses nothing.
 
     Raises ConfigurationError for a wrong option, SemanticModelError for a wrong file,
     KnowledgeBaseError or BackendUnavailableError when the database cannot be opened.
@@ -300,14 +298,6 @@ class Agent:
         """Close the backend, unless it was given ready-made."""
         if self._owns_backend:
             self._deps.backend.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         return f"<Agent: {self.describe()}>"

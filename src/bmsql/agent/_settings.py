@@ -27,9 +27,8 @@ _TESTS = f"{PREFIX}TEST_"
 VARIABLES = (
     *(f"{PREFIX}{name}" for name in ("MODEL", "BACKEND", "SEMANTIC_MODEL", "PROFILE", "MAX_PASSES")),
     *LIMIT_VARIABLES.values(),
-    *(f"{PREFIX}{name}" for name in ("SEND_ROWS", "RULES", "QUESTION", "CACHE_DIR")),
-    *(f"{PREFIX}{name}" for name in ("CANDIDATES", "EXAMPLES", "CACHE")),
-    *(f"{PREFIX}{name}" for name in ("SEND_ROWS", "RULES", "NAMES", "QUESTION", "CACHE_DIR")),
+    *(f"{PREFIX}{name}" for name in ("SEND_ROWS", "RULES", "NAMES", "CANDIDATES", "EXAMPLES", "CACHE")),
+    *(f"{PREFIX}{name}" for name in ("QUESTION", "CACHE_DIR")),
 )
 
 

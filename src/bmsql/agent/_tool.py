@@ -40,7 +40,7 @@ def content(answer: Answer) -> str:
     """What a calling model reads: text, SQL, conventions, warnings and the first rows."""
     import json
 
-    from bmsql.types._base import to_json
+    from bmsql.types import to_json
 
     parts = [answer.text]
     if answer.clarification:

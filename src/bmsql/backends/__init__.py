@@ -12,7 +12,6 @@ from bmsql.backends._embedded import EmbeddedFile, ensure_embedded, open_embedde
 from bmsql.backends._labels import job_labels
 from bmsql.backends._lock import file_lock
 from bmsql.backends._open import open_backend
-from bmsql.backends._units import money_text, size_text
 from bmsql.backends._values import bigquery_type
 from bmsql.backends.bigquery import BigQueryBackend
 
@@ -32,9 +31,7 @@ __all__ = [
     "ensure_embedded",
     "file_lock",
     "job_labels",
-    "money_text",
     "open_backend",
     "open_embedded",
     "quoted",
-    "size_text",
 ]

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from bmsql.bench._types import Cell, Ran, Rows
-from bmsql.types import QueryResult, RanQuery
-from bmsql.types._base import to_json
+from bmsql.types import QueryResult, RanQuery, to_json
 
 
 def cell(value: object) -> Cell:

@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from bmsql.bench._files import open_text
+from bmsql.bench._files import no_yaml, open_text
 from bmsql.errors import BenchmarkFileError
 
 
@@ -29,7 +29,7 @@ def read_entries(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         try:
             entries = yaml.safe_load("".join(open_text(path)))
         except yaml.YAMLError as error:
-            raise BenchmarkFileError(f"this is no YAML: {error}.", file=str(path), remedy="Correct it.") from error
+            raise no_yaml(error, path) from error
         for number, entry in enumerate(entries if isinstance(entries, list) else [entries], 1):
             yield number, _mapping(entry, path, number)
     else:

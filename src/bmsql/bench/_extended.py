@@ -9,8 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bmsql.backends import Backend, DuckDBBackend, cache_directory, open_backend
-from bmsql.backends._lock import file_lock
+from bmsql.backends import Backend, DuckDBBackend, cache_directory, file_lock, open_backend
 from bmsql.bench.systems import SystemOptions
 from bmsql.errors import BackendUnavailableError, BenchmarkFileError, ConfigurationError
 from bmsql.semantic import SemanticModel, introspect_model, load_semantic_model, parse_semantic_model

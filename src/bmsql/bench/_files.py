@@ -9,6 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from pydantic import ValidationError
+from yaml import YAMLError
 
 from bmsql.data import safe_yaml
 from bmsql.errors import BenchmarkFileError
@@ -54,6 +55,17 @@ def open_text(path: Path) -> Iterator[str]:
         ) from error
     except UnicodeDecodeError as error:
         raise BenchmarkFileError("the file is not UTF-8 text.", file=str(path), remedy="Save it as UTF-8.") from error
+
+
+def no_yaml(error: YAMLError, path: Path) -> BenchmarkFileError:
+    """The error for a file that is no YAML, with the line where that shows."""
+    mark = getattr(error, "problem_mark", None)
+    return BenchmarkFileError(
+        f"this is no YAML: {getattr(error, 'problem', None) or error}.",
+        file=str(path),
+        line=mark.line + 1 if mark else None,
+        remedy="Correct the file.",
+    )
 
 
 def invalid(error: ValidationError, path: Path, line: int | None) -> BenchmarkFileError:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bmsql.backends._lock import file_lock
+from bmsql.backends import file_lock
 from bmsql.bench._files import unwritable
 from bmsql.bench._manifest import read_manifest
 from bmsql.bench._store import Store

@@ -71,7 +71,7 @@ def fingerprint(models: Iterable[BaseModel]) -> str:
     return digest.hexdigest()[:16]
 
 
-def file_fingerprint(path: Path) -> str:
+def file_hash(path: Path) -> str:
     """A short hash of a file's bytes. Raises BenchmarkFileError where it cannot be read."""
     try:
         with path.open("rb") as content:

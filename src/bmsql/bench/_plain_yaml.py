@@ -11,7 +11,7 @@ import yaml
 from pydantic import ValidationError
 
 from bmsql.bench._categories import sql_categories
-from bmsql.bench._files import Reading, invalid, open_text
+from bmsql.bench._files import Reading, invalid, no_yaml, open_text
 from bmsql.bench._labels import read_bio_categories, read_sql_categories
 from bmsql.bench._types import Question
 from bmsql.errors import BenchmarkFileError
@@ -68,13 +68,7 @@ def _entries(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 )
             yield line, entry
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        raise BenchmarkFileError(
-            f"this is no YAML: {getattr(error, 'problem', None) or error}.",
-            file=str(path),
-            line=mark.line + 1 if mark else None,
-            remedy="Correct the file.",
-        ) from error
+        raise no_yaml(error, path) from error
 
 
 def _question(entry: dict[str, Any], path: Path, reading: Reading) -> Question:

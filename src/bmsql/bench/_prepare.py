@@ -13,7 +13,7 @@ from bmsql.bench._error_kinds import threshold_columns
 from bmsql.bench._files import Reading
 from bmsql.bench._folder import RunFolder
 from bmsql.bench._gold import GoldFailed, run_gold
-from bmsql.bench._manifest import check_same, file_fingerprint, knowledge_settings, make_manifest, write_manifest
+from bmsql.bench._manifest import check_same, file_hash, knowledge_settings, make_manifest, write_manifest
 from bmsql.bench._questions import read_questions
 from bmsql.bench._store import Journal
 from bmsql.bench._systems import System
@@ -107,7 +107,7 @@ def _manifest(folder: RunFolder, system: System, file: Path, selection: Selectio
         raise ConfigurationError(f"the sample is {selection.sample}.", remedy="Use a whole number from 1.")
     questions: dict[str, Any] = {
         "file": file.name,
-        "hash": file_fingerprint(file),
+        "hash": file_hash(file),
         "splits": sorted(selection.splits),
         "templates": sorted(selection.templates),
         "sample": selection.sample,

@@ -7,11 +7,10 @@ from pathlib import Path
 import yaml
 from pydantic import Field, ValidationError
 
-from bmsql.bench._files import invalid, open_text
-from bmsql.errors import BenchmarkFileError
-from bmsql.types import Frozen, Usage
+from bmsql.bench._files import invalid, no_yaml, open_text
+from bmsql.types import TIB, Frozen, Usage
 
-_MILLION, _TEBIBYTE = 1e6, 1024**4
+_MILLION = 1e6
 
 
 class ModelPrice(Frozen):
@@ -52,7 +51,7 @@ class Prices(Frozen):
     def _of_queries(self, usage: Usage) -> float | None:
         billed = bytes_billed(usage)
         if billed and self.tebibyte is not None:
-            return billed / _TEBIBYTE * self.tebibyte
+            return billed / TIB * self.tebibyte
         if usage.cost is not None:
             return usage.cost
         return None if billed else 0.0
@@ -72,12 +71,6 @@ def read_prices(path: Path) -> Prices:
         data = yaml.safe_load("".join(open_text(path)))
         return Prices.model_validate({} if data is None else data)
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        raise BenchmarkFileError(
-            f"this is no YAML: {getattr(error, 'problem', None) or error}.",
-            file=str(path),
-            line=mark.line + 1 if mark else None,
-            remedy="Correct the file.",
-        ) from error
+        raise no_yaml(error, path) from error
     except ValidationError as error:
         raise invalid(error, path, None) from error

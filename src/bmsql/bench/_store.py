@@ -6,20 +6,19 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
-from typing import Generic, Self, TypeVar
+from typing import Generic, TypeVar
 
 from pydantic import ValidationError
 
 from bmsql.bench._files import invalid, unwritable
 from bmsql.errors import BenchmarkFileError
-from bmsql.types import Frozen
+from bmsql.types import Closing, Frozen
 
 M = TypeVar("M", bound=Frozen)
 _BLOCK = 1 << 16
 
 
-class Journal:
+class Journal(Closing):
     """A file that grows by whole lines.
 
     Each line is one write, synchronised to the disk before `append` returns, so that a process that is killed loses at
@@ -53,16 +52,8 @@ class Journal:
         """Close the file."""
         os.close(self._handle)
 
-    def __enter__(self) -> Self:
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-
-class Store(Generic[M]):
+class Store(Closing, Generic[M]):
     """The objects of a file by their id; where an id occurs again, the later line counts.
 
     Only the places of the lines are kept in memory. A torn last line is left out. Raises BenchmarkFileError for a file
@@ -115,14 +106,6 @@ class Store(Generic[M]):
     def close(self) -> None:
         """Close the file."""
         self._file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,23 +12,34 @@ from bmsql._version import __version__
 from bmsql.cli._bench_app import bench
 from bmsql.cli._kb_app import kb
 from bmsql.cli._options import (
+    QUESTION_VARIABLE,
     Backend,
     Cache,
     Candidates,
+    CheckedQuestion,
+    CheckedSql,
     Debug,
     Examples,
+    GoogleSql,
     Json,
     LimitOptions,
     MaxPasses,
+    MaxRows,
     Model,
+    ModelOutput,
+    ModelSource,
     Names,
     Profile,
+    Question,
+    ReplaceModel,
+    RuledQuestion,
+    RuledSql,
     Rules,
     SemanticModelFile,
-    make_agent,
+    SendRows,
+    Table,
+    read_limits,
 )
-
-QUESTION_VARIABLE = "BMSQL_QUESTION"
 
 app = typer.Typer(
     name="bmsql",
@@ -61,10 +71,7 @@ def _root(
 
 @app.command()
 def ask(
-    question: Annotated[
-        str | None,
-        typer.Argument(help=f"The question; - reads it from standard input. [{QUESTION_VARIABLE}]", show_default=False),
-    ] = None,
+    question: Question = None,
     model: Model = None,
     backend: Backend = None,
     semantic_model: SemanticModelFile = None,
@@ -73,34 +80,28 @@ def ask(
     names: Names = None,
     max_passes: MaxPasses = None,
     limit: LimitOptions = None,
-    send_rows: Annotated[
-        bool | None,
-        typer.Option(
-            "--send-rows/--no-send-rows",
-            help="Whether a reasoner that sends data elsewhere may see rows. [BMSQL_SEND_ROWS]",
-            show_default=False,
-        ),
-    ] = None,
+    send_rows: SendRows = None,
     candidates: Candidates = None,
     examples: Examples = None,
     cache: Cache = None,
-    max_rows: Annotated[int, typer.Option("--max-rows", min=0, help="Rows to show.")] = 20,
+    max_rows: MaxRows = 20,
     json: Json = False,
     debug: Debug = False,
 ) -> int:
     """Answer a question, with its SQL, rows and conventions."""
+    from bmsql.agent import Agent
     from bmsql.cli import _console, _main
 
     text = _given(question, "question", QUESTION_VARIABLE)
-    with make_agent(
+    with Agent(
         model=model,
         backend=backend,
         semantic_model=semantic_model,
         profile=profile,
-        rules=rules,
+        rules=rules or None,
         names=names,
         max_passes=max_passes,
-        limits=limit,
+        limits=read_limits(limit),
         send_rows=send_rows,
         candidates=candidates,
         examples=examples,
@@ -118,10 +119,7 @@ def ask(
 
 @app.command()
 def plan(
-    question: Annotated[
-        str | None,
-        typer.Argument(help=f"The question; - reads it from standard input. [{QUESTION_VARIABLE}]", show_default=False),
-    ] = None,
+    question: Question = None,
     model: Model = None,
     backend: Backend = None,
     semantic_model: SemanticModelFile = None,
@@ -131,10 +129,11 @@ def plan(
     debug: Debug = False,
 ) -> int:
     """Show how a question is understood. Nothing is run."""
+    from bmsql.agent import Agent
     from bmsql.cli import _console, _main
 
     text = _given(question, "question", QUESTION_VARIABLE)
-    with make_agent(model=model, backend=backend, semantic_model=semantic_model, profile=profile, rules=rules) as agent:
+    with Agent(model, backend, semantic_model, profile, rules=rules or None) as agent:
         made = agent.plan(text)
     if json:
         _console.write_json(made.model_dump(mode="json"))
@@ -147,16 +146,9 @@ def plan(
 
 @app.command()
 def check(
-    sql: Annotated[
-        str | None, typer.Argument(help="BigQuery SQL; - reads it from standard input.", show_default=False)
-    ] = None,
-    question: Annotated[
-        str,
-        typer.Option("--question", help="The question it is to answer: shows its conventions too.", show_default=False),
-    ] = "",
-    googlesql: Annotated[
-        bool, typer.Option("--googlesql", help="Ask GoogleSQL's own analyser too; needs the extra bmsql[googlesql].")
-    ] = False,
+    sql: CheckedSql = None,
+    question: CheckedQuestion = "",
+    googlesql: GoogleSql = False,
     backend: Backend = None,
     semantic_model: SemanticModelFile = None,
     profile: Profile = None,
@@ -165,10 +157,11 @@ def check(
     debug: Debug = False,
 ) -> int:
     """Check SQL without running it. Exit code 1: it would not run."""
+    from bmsql.agent import Agent
     from bmsql.cli import _console, _main
 
     text = _given(sql, "SQL", "")
-    with make_agent(backend=backend, semantic_model=semantic_model, profile=profile, rules=rules) as agent:
+    with Agent(backend=backend, semantic_model=semantic_model, profile=profile, rules=rules or None) as agent:
         report = agent.check(text, question, second_opinion=googlesql)
     if json:
         _console.write_json(report.model_dump(mode="json"))
@@ -181,17 +174,10 @@ def check(
 
 @app.command()
 def schema(
-    table: Annotated[str | None, typer.Argument(help="One table or family only.", show_default=False)] = None,
-    source: Annotated[
-        str | None,
-        typer.Option(
-            "--from", help="Write a first semantic model for this database: duckdb:///path.", show_default=False
-        ),
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="With --from: the file to write.", show_default=False)
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="With -o: replace a file that exists.")] = False,
+    table: Table = None,
+    source: ModelSource = None,
+    output: ModelOutput = None,
+    force: ReplaceModel = False,
     semantic_model: SemanticModelFile = None,
     json: Json = False,
     debug: Debug = False,
@@ -208,12 +194,8 @@ def schema(
 
 @app.command()
 def conventions(
-    sql: Annotated[
-        str, typer.Option("--sql", help="Show what the conventions make of this SQL.", show_default=False)
-    ] = "",
-    question: Annotated[
-        str, typer.Option("--question", help="Show which conventions this question implies.", show_default=False)
-    ] = "",
+    sql: RuledSql = "",
+    question: RuledQuestion = "",
     backend: Backend = None,
     semantic_model: SemanticModelFile = None,
     profile: Profile = None,
@@ -222,11 +204,12 @@ def conventions(
     debug: Debug = False,
 ) -> int:
     """List the conventions, or what they do to a query."""
+    from bmsql.agent import Agent
     from bmsql.cli import _conventions
 
     if not sql and not question:
         return _conventions.show_rules(profile, rules, as_json=json)
-    with make_agent(backend=backend, semantic_model=semantic_model, profile=profile, rules=rules) as agent:
+    with Agent(backend=backend, semantic_model=semantic_model, profile=profile, rules=rules or None) as agent:
         return _conventions.show_applied(agent, sql, question, as_json=json)
 
 
@@ -244,7 +227,7 @@ def doctor(
     from bmsql.cli import _doctor
 
     return _doctor.examine(
-        model=model, backend=backend, semantic_model=semantic_model, profile=profile, rules=rules, as_json=json
+        model=model, backend=backend, semantic_model=semantic_model, profile=profile, rules=rules or None, as_json=json
     )
 
 

@@ -12,7 +12,7 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text as RichText
 
-from bmsql.types._html import visible
+from bmsql.types import visible
 
 # Piped text is read by programs and pagers, which wrap or not as they like.
 PIPED_WIDTH = 10_000

@@ -18,7 +18,7 @@ def show_rules(profile: str | None, rules: list[Path] | None, *, as_json: bool) 
     from bmsql.agent import open_rules, read_settings
     from bmsql.conventions import catalogue
 
-    book = open_rules(read_settings(profile=profile, rules=list(rules) if rules else None))
+    book = open_rules(read_settings(profile=profile, rules=rules or None))
     entries = catalogue(book)
     if as_json:
         write_json({"profile": book.profile, "rules": entries})

@@ -68,7 +68,7 @@ def examine(*, as_json: bool, **options: Any) -> int:
 
 def _unknown_variables() -> list[dict[str, str]]:
     """A problem for each variable that is none of ours: most often a slip of the pen."""
-    from bmsql.agent._settings import VARIABLES, unknown_variables
+    from bmsql.agent import VARIABLES, unknown_variables
 
     found = []
     for name, near in unknown_variables(os.environ).items():
@@ -89,9 +89,9 @@ def _try(problems: list[dict[str, str]], step: Callable[[], Any]) -> Any:
 
 
 def _agent(options: dict[str, Any]) -> Agent:
-    from bmsql.cli._options import make_agent
+    from bmsql.agent import Agent
 
-    return make_agent(**options)
+    return Agent(**options)
 
 
 def _used(agent: Agent) -> dict[str, Any]:

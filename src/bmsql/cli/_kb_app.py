@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
 import typer
 
-from bmsql.cli._options import Backend, Debug, Json, Names, SemanticModelFile
+from bmsql.cli._options import (
+    Backend,
+    CheckColumns,
+    Debug,
+    Families,
+    Json,
+    LoadAnew,
+    MaxBytes,
+    Memory,
+    Names,
+    Nulls,
+    Only,
+    ReplaceFile,
+    Repository,
+    Revision,
+    RowsSeed,
+    SemanticModelFile,
+    Source,
+    SyntheticRows,
+    SyntheticTo,
+    TablePaths,
+    To,
+    Yes,
+)
 
 kb = typer.Typer(help="The knowledge base.", no_args_is_help=True, rich_markup_mode=None)
-
-To = Annotated[
-    str,
-    typer.Option("--to", help="Where to: duckdb:///path.duckdb or bigquery://project/dataset.", show_default=False),
-]
-Only = Annotated[
-    list[str] | None,
-    typer.Option("--only", metavar="TABLE", help="This table only; may be given several times.", show_default=False),
-]
-Check = Annotated[
-    bool, typer.Option("--check/--no-check", help="Whether tables must have the columns of the semantic model.")
-]
-Force = Annotated[bool, typer.Option("--force", help="Load anew what is there already.")]
-Memory = Annotated[int, typer.Option("--memory", min=128, metavar="MIB", help="Memory for loading, in MiB.")]
 
 
 @kb.command()
@@ -36,26 +42,13 @@ def info(backend: Backend = None, json: Json = False, debug: Debug = False) -> i
 
 @kb.command()
 def load(
-    paths: Annotated[
-        list[Path],
-        typer.Argument(help="Files (.parquet, .csv, .csv.gz, .tsv, .tsv.gz), or folders of them.", show_default=False),
-    ],
+    paths: TablePaths,
     to: To,
     only: Only = None,
-    check: Check = True,
-    null: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--null",
-            metavar="TEXT",
-            help="A cell of a text file that stands for no value; may be given several times. Empty cells always do.",
-            show_default=False,
-        ),
-    ] = None,
-    source: Annotated[
-        str, typer.Option("--source", help="What answers cite as the source of these rows.", show_default=False)
-    ] = "",
-    force: Force = False,
+    check: CheckColumns = True,
+    null: Nulls = None,
+    source: Source = "",
+    force: LoadAnew = False,
     memory: Memory = 2048,
     semantic_model: SemanticModelFile = None,
     json: Json = False,
@@ -85,16 +78,11 @@ def load(
 @kb.command()
 def pull(
     to: To,
-    revision: Annotated[
-        str | None, typer.Option("--revision", help="Branch, tag or commit; the newest by default.", show_default=False)
-    ] = None,
+    revision: Revision = None,
     only: Only = None,
-    repository: Annotated[
-        str | None,
-        typer.Option("--repository", help="Another dataset of the hub than NIH-CARD/BiomedSQL.", show_default=False),
-    ] = None,
-    check: Check = True,
-    force: Force = False,
+    repository: Repository = None,
+    check: CheckColumns = True,
+    force: LoadAnew = False,
     memory: Memory = 2048,
     semantic_model: SemanticModelFile = None,
     json: Json = False,
@@ -123,21 +111,11 @@ def pull(
 
 @kb.command()
 def synth(
-    rows: Annotated[int, typer.Option("--rows", min=1, help="Synthetic rows in all.", show_default=False)],
-    to: Annotated[
-        str, typer.Option("--to", help="Where to: duckdb:///path.duckdb or bigquery://project/dataset.")
-    ] = "duckdb://synthetic.duckdb",
-    seed: Annotated[int, typer.Option("--seed", help="The same seed makes the same rows.")] = 0,
-    family: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--family",
-            help="Tables of this family of the semantic model get rows; may be given several times. "
-            "Association studies (gwas) by default.",
-            show_default=False,
-        ),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that holds no synthetic rows.")] = False,
+    rows: SyntheticRows,
+    to: SyntheticTo = "duckdb://synthetic.duckdb",
+    seed: RowsSeed = 0,
+    family: Families = None,
+    force: ReplaceFile = False,
     memory: Memory = 2048,
     json: Json = False,
     debug: Debug = False,
@@ -158,13 +136,8 @@ def index(
     backend: Backend = None,
     semantic_model: SemanticModelFile = None,
     names: Names = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Build it without asking, whatever it costs.")] = False,
-    max_bytes: Annotated[
-        int | None,
-        typer.Option(
-            "--max-bytes", min=0, help="Build it without asking up to this cost, and not above.", show_default=False
-        ),
-    ] = None,
+    yes: Yes = False,
+    max_bytes: MaxBytes = None,
     json: Json = False,
     debug: Debug = False,
 ) -> int:

@@ -11,14 +11,12 @@ from bmsql.cli._console import Text, console, show_table, write_json
 from bmsql.cli._main import ANSWERED
 from bmsql.cli._table import rows_table
 from bmsql.errors import ConfigurationError
+from bmsql.types import money_text, size_text
 
 if TYPE_CHECKING:
     from bmsql.backends import Backend
     from bmsql.linking import IndexCost, ValueIndex
     from bmsql.semantic import SemanticModel
-
-DOLLARS_PER_TIB = 6.25
-"""BigQuery's list price of on-demand queries; what an account pays may differ."""
 
 
 def build_index(
@@ -34,8 +32,7 @@ def build_index(
 
     allowed: bytes that may be read, any number if None; ask: whether to ask before any are.
     """
-    from bmsql.agent import read_settings
-    from bmsql.agent._open import fitted, open_model, open_named_backend
+    from bmsql.agent import fitted, open_model, open_named_backend, read_settings
     from bmsql.backends import cache_directory
     from bmsql.linking import ValueIndex
 
@@ -63,7 +60,7 @@ def build_index(
         write_json(_document(opened.name, cost, index, path, seconds))
         return ANSWERED
     to = console()
-    to.print(Text(f"Index: {path} ({_size(index.size)}, {seconds:.1f} s)"))
+    to.print(Text(f"Index: {path} ({size_text(index.size)}, {seconds:.1f} s)"))
     if index.truncated:
         to.print(Text(f"Only a part was read of: {', '.join(index.truncated)}"))
     return ANSWERED
@@ -89,12 +86,13 @@ def _show_cost(backend: Backend, cost: IndexCost) -> None:
     if not cost.tables:
         return
     rows = [
-        (each.table, ", ".join(each.columns), "" if each.bytes is None else _size(each.bytes)) for each in cost.tables
+        (each.table, ", ".join(each.columns), "" if each.bytes is None else size_text(each.bytes))
+        for each in cost.tables
     ]
     show_table(to, rows_table(to, ("table", "columns to read", "reads"), rows)[0])
     if cost.bytes is not None:
-        price = cost.bytes / 1024**4 * DOLLARS_PER_TIB
-        to.print(Text(f"Reads {_size(cost.bytes)} in all, about ${price:.4f} at ${DOLLARS_PER_TIB} per TiB."))
+        price = "" if cost.cost is None else f", about {money_text(cost.cost)}"
+        to.print(Text(f"Reads {size_text(cost.bytes)} in all{price}."))
 
 
 def _agreed(size: int) -> bool:
@@ -103,13 +101,7 @@ def _agreed(size: int) -> bool:
         return False
     import typer
 
-    return typer.confirm(f"Read {_size(size)} and build the index?", err=True)
-
-
-def _size(size: int) -> str:
-    from bmsql.linking import readable
-
-    return readable(size)
+    return typer.confirm(f"Read {size_text(size)} and build the index?", err=True)
 
 
 def _document(name: str, cost: IndexCost, index: ValueIndex, path: Path, seconds: float) -> dict[str, Any]:
@@ -122,6 +114,7 @@ def _document(name: str, cost: IndexCost, index: ValueIndex, path: Path, seconds
         "tables": index.tables,
         "read": {
             "bytes": cost.bytes,
+            "cost": cost.cost,
             "tables": [
                 {"name": table.table, "columns": list(table.columns), "bytes": table.bytes} for table in cost.tables
             ],

@@ -13,7 +13,7 @@ from bmsql.cli._console import Text, console, heading, show_table, write_json
 from bmsql.cli._main import ANSWERED
 from bmsql.cli._table import rows_table
 from bmsql.loading import LoadProgress, LoadReport, OnProgress
-from bmsql.types._html import visible
+from bmsql.types import visible
 
 _DOING = {
     "download": "fetching",

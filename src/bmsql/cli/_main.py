@@ -96,7 +96,7 @@ def _say(kind: str, message: str, remedy: str, places: dict[str, Any], as_json: 
         sys.stdout.write(json.dumps(document) + "\n")
         sys.stdout.flush()
     else:
-        from bmsql.types._html import visible
+        from bmsql.types import visible
 
         sys.stderr.write(visible(f"bmsql: {message}\n" + (f"  {remedy}\n" if remedy else "")))
     return code

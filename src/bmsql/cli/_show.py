@@ -6,8 +6,7 @@ from rich.console import Console
 
 from bmsql.cli._console import Text, heading, indented, show_sql, show_table
 from bmsql.cli._table import rows_table
-from bmsql.types import Answer, ConventionRecord, QueryResult, Usage
-from bmsql.types._html import shown_of
+from bmsql.types import Answer, ConventionRecord, QueryResult, Usage, money_text, shown_of, size_text
 
 _STATUS = {
     "applied": "applied",
@@ -70,8 +69,6 @@ def _billed(answer: Answer) -> str:
     usage = answer.usage
     if usage.total_bytes_billed is None:
         return ""
-    from bmsql.backends import money_text, size_text
-
     this = f"{size_text(usage.bytes_billed or 0)} ({money_text(usage.cost or 0)})"
     return f" Billed: {this}; in all {size_text(usage.total_bytes_billed)} ({money_text(usage.total_cost or 0)})."
 

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bmsql.cli._console import Text, ascii_only
-from bmsql.types._html import cell_text, visible
+from bmsql.types import cell_text, visible
 
 WIDEST, NARROWEST = 40, 8
 # A column costs its padding and a separator beside its text.

@@ -8,10 +8,9 @@ from collections.abc import Set as AbstractSet
 
 from bmsql.conventions._book import RuleBook
 from bmsql.conventions._roles import roles_of
-from bmsql.semantic import SemanticModel
+from bmsql.semantic import ROLE_REFERENCE, SemanticModel
 from bmsql.types import Plan
 
-_BRACED = re.compile(r"\{([\w.]+)\}")
 _WORD = re.compile(r"[\w.]+")
 
 
@@ -36,7 +35,7 @@ def _roles(name: str, model: SemanticModel) -> set[str]:
     found = set(roles_of(name, model))
     for family in model.families.values():
         if name in family.derived:
-            found |= set(_BRACED.findall(family.derived[name].sql))
+            found |= set(ROLE_REFERENCE.findall(family.derived[name].sql))
     return found
 
 

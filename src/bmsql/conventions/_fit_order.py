@@ -9,10 +9,8 @@ from sqlglot import exp, parse_one
 from bmsql.conventions._default_limit import is_list, limit_of
 from bmsql.conventions._place import column_of
 from bmsql.conventions._scopes import Scope, Scopes, Source
-from bmsql.semantic import SemanticModel
+from bmsql.semantic import ROLE_REFERENCE, SemanticModel
 from bmsql.types import Fix, Order, Plan, Problem
-
-_ROLE = re.compile(r"\{([\w.]+)\}")
 
 
 def fit_order(tree: exp.Query, plan: Plan, model: SemanticModel) -> tuple[list[Fix], list[Problem]]:
@@ -102,11 +100,14 @@ def _computed(scopes: Scopes, source: Source, role: str) -> exp.Expr | None:
     derived = scopes.model.family_of(source.table).derived.get(role)
     if derived is None:
         return None
-    columns = {name: scopes.model.column(source.table, name) for name in _ROLE.findall(derived.sql)}
+    columns = {name: scopes.model.column(source.table, name) for name in ROLE_REFERENCE.findall(derived.sql)}
     if not all(columns.values()):
         return None
-    text = _ROLE.sub(lambda found: column_of(scopes, source, columns[found[1]] or "").sql("bigquery"), derived.sql)
-    return parse_one(text, read="bigquery")
+
+    def column(found: re.Match[str]) -> str:
+        return column_of(scopes, source, columns[found[1]] or "").sql("bigquery")
+
+    return parse_one(ROLE_REFERENCE.sub(column, derived.sql), read="bigquery")
 
 
 def tree_items(scope: Scope) -> list[exp.Expr]:

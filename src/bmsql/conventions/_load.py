@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from bmsql.conventions._book import RuleBook
 from bmsql.conventions._schema import PROFILES, Profile, Rule, RuleFile
 from bmsql.errors import ConfigurationError, SemanticModelError
-from bmsql.semantic._load import line_of, read_yaml, validation_error
+from bmsql.semantic import line_of, read_text, read_yaml, validation_error
 
 _SHIPPED = "rules.yaml"
 _REMEDY = "docs/conventions.md lists the fields of a rule."
@@ -40,7 +40,7 @@ def load_rules(
     fields = {name: rule.model_dump(exclude_unset=True) for name, rule in _shipped().rules.items()}
     switched_off: dict[str, str] = {}
     for path in paths:
-        parsed = _parse(_read(path), file=str(path), known=fields)
+        parsed = _parse(read_text(path, "rule file", "Give the path of a YAML file."), file=str(path), known=fields)
         for name, rule in parsed.rules.items():
             fields[name] = {**fields.get(name, {}), **rule.model_dump(exclude_unset=True)}
         for name in parsed.disable:
@@ -76,19 +76,6 @@ def _require(name: str, known: Iterable[str], where: str) -> None:
             f"there is no rule '{name}'{where}.",
             remedy=f"Did you mean '{near[0]}'?" if near else f"The rules are: {', '.join(names)}.",
         )
-
-
-def _read(path: str | Path) -> str:
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise SemanticModelError(
-            f"cannot read the rule file: {error.strerror or error}.",
-            file=str(path),
-            remedy="Give the path of a YAML file.",
-        ) from error
-    except UnicodeDecodeError as error:
-        raise SemanticModelError("the file is not UTF-8 text.", file=str(path), remedy="Save it as UTF-8.") from error
 
 
 @lru_cache(maxsize=1)

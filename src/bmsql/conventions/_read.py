@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from bmsql.conventions._values import Kept, Scalar
+from bmsql.conventions._values import Kept
+from bmsql.types import Scalar
 
 _FLIPPED: dict[type[exp.Expr], type[exp.Expr]] = {
     exp.LT: exp.GT,

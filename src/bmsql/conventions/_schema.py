@@ -6,9 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from bmsql.types import Frozen
+from bmsql.types import Frozen, Scalar
 
-Scalar = bool | int | float | str
 Kind = Literal["threshold", "direction", "approval", "lookup", "key", "limit"]
 Operator = Literal["", "<", "<=", ">", ">=", "=", "!=", "between"]
 Profile = Literal["strict", "biomedsql"]

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from bmsql.conventions._schema import Rule
+from bmsql.types import Scalar
 
-Scalar = bool | int | float | str
 Standing = Literal["same", "near", "wrong", "other"]
 
 # 7.3 is how -LOG10(5e-8) = 7.301 is written: this close on the log scale, the same threshold is meant.

@@ -16,9 +16,8 @@ from bmsql.fewshot._index import Embeddings, LexicalIndex, VectorIndex
 from bmsql.fewshot._mask import mask_question
 from bmsql.fewshot._skeleton import skeleton
 from bmsql.semantic import SemanticModel
-from bmsql.types import Frozen, Mention
+from bmsql.types import Frozen, LinkQuestion, Mention
 
-LinkQuestion = Callable[[str], tuple[Mention, ...]]
 HoldOut = str | Callable[[Example], bool]
 """What is left out: the examples of a template, or those for which a function is true."""
 

@@ -9,14 +9,22 @@ from collections.abc import Iterable, Sequence
 from pydantic import Field
 from sqlglot import exp
 
-from bmsql.backends import size_text
 from bmsql.errors import BudgetExceededError
 from bmsql.graph._data import load_run
 from bmsql.graph._dependencies import Dependencies
 from bmsql.graph._state import GraphState
 from bmsql.graph._unrecorded import unrecorded_notes, unrecorded_query
 from bmsql.sql import format_sql, parse
-from bmsql.types import ConventionRecord, ExecutionFailed, Frozen, QueryResult, Rejected, ValidatedQuery
+from bmsql.types import (
+    ConventionRecord,
+    ExecutionFailed,
+    Frozen,
+    QueryResult,
+    RanQuery,
+    Rejected,
+    ValidatedQuery,
+    size_text,
+)
 
 log = logging.getLogger(__name__)
 # Evidence keys that an answer carries; the rest can be had by running its SQL.
@@ -49,20 +57,52 @@ def measure(state: GraphState, deps: Dependencies, cancel: threading.Event | Non
     if final is None:
         raise ValueError("there is no result to measure")
     records = tuple(ConventionRecord.model_validate(record) for record in state["records"])
-    warnings: list[str] = []
-    results: list[QueryResult] = []
+    limited = next((record for record in records if _is_limit(record, deps)), None)
+    tree = parse(final.sql)
+    asking = _Asking(deps, cancel)
+    records, total = _counted(tree, final, records, limited, asking)
+    missing = unrecorded_query(tree, records)
+    if missing is not None and (lacking := asking.ask(missing, "How often a value is not recorded")) is not None:
+        asking.warnings += unrecorded_notes(lacking)
+    fetched = len(final.result.rows)
+    if final.result.truncated or (limited is not None and limited.status == "applied" and (total or 0) > fetched):
+        of = f" of {total}" if total is not None else "; there are more"
+        asking.warnings.append(f"Truncated: {fetched} rows were fetched{of}.")
+    keys = _evidence(tree, final.result, asking)
+    sources, mixed = sources_of(keys, final.sql, deps)
+    return Measured(
+        records=records,
+        total=total,
+        evidence=tuple(keys[:EVIDENCE_SHOWN]),
+        sources=sources,
+        warnings=(*asking.warnings, *mixed),
+        results=tuple(asking.results),
+    )
 
-    def ask(query: exp.Query, what: str) -> QueryResult | None:
+
+class _Asking:
+    """The queries about one final query, one after the other; what came of them, and what could not be found out."""
+
+    def __init__(self, deps: Dependencies, cancel: threading.Event | None) -> None:
+        self.deps, self._cancel = deps, cancel
+        self.warnings: list[str] = []
+        self.results: list[QueryResult] = []
+
+    def ask(self, query: exp.Query, what: str) -> QueryResult | None:
+        """The result; None, and a warning that names `what` was asked, where there is none."""
+        deps = self.deps
         sql = format_sql(query, pretty=False)
         size = deps.beyond_ladder(sql)
         if size:
             read, allowed = size_text(size), size_text(deps.limits.ladder_bytes)
-            warnings.append(f"Left out: {_lowered(what)}. That would read {read}, and `ladder_bytes` allows {allowed}.")
+            self.warnings.append(
+                f"Left out: {_lowered(what)}. That would read {read}, and `ladder_bytes` allows {allowed}."
+            )
             return None
-        outcome = deps.run(sql, cancel)
+        outcome = deps.run(sql, self._cancel)
         match outcome:
             case QueryResult():
-                results.append(outcome)
+                self.results.append(outcome)
                 return outcome
             case Rejected():
                 failure = outcome.problems[0].message
@@ -70,52 +110,55 @@ def measure(state: GraphState, deps: Dependencies, cancel: threading.Event | Non
                 failure = outcome.message
         # Why is for the log: the query is ours, so its errors say nothing to who asked.
         log.warning("%s could not be determined: %s", what, failure)
-        warnings.append(f"{what} could not be determined.")
+        self.warnings.append(f"{what} could not be determined.")
         return None
 
-    tree = parse(final.sql)
-    fetched = len(final.result.rows)
-    limited = next(
-        (record for record in records if record.rule in deps.rules and deps.rules[record.rule].kind == "limit"), None
-    )
-    total: int | None = None
-    ladder = deps.rules.ladder(tree, deps.model, records)
-    if ladder is not None and (counts := ask(ladder, "The counts without each convention")) is not None:
-        reading = deps.rules.read_ladder(counts.dicts()[0], records)
-        records = reading.records
-        total = reading.rows_with if limited else None
-        warnings += [note for note in reading.notes if not note.startswith(_SAID_BY_RECORDS)]
-    elif limited is not None:
-        cap = limit_of(tree)
-        if not final.result.truncated and (cap is None or fetched < cap):
-            total = fetched
-        elif limited.status != "stated" and (count := ask(count_query(tree), "The number of rows")) is not None:
-            total = count.rows[0][0]
-    missing = unrecorded_query(tree, records)
-    if missing is not None and (lacking := ask(missing, "How often a value is not recorded")) is not None:
-        warnings += unrecorded_notes(lacking)
-    if final.result.truncated or (limited is not None and limited.status == "applied" and (total or 0) > fetched):
-        of = f" of {total}" if total is not None else "; there are more"
-        warnings.append(f"Truncated: {fetched} rows were fetched{of}.")
-    keys = keys_in(final.result, deps.model.evidence_key)
-    if not keys and final.result.rows:
-        query = deps.rules.evidence_query(tree, deps.model)
-        if query is not None and (found := ask(query, "The evidence keys")) is not None:
-            keys = keys_in(found, deps.model.evidence_key)
-    sources, mixed = sources_of(keys, final.sql, deps)
-    return Measured(
-        records=records,
-        total=total,
-        evidence=tuple(keys[:EVIDENCE_SHOWN]),
-        sources=sources,
-        warnings=(*warnings, *mixed),
-        results=tuple(results),
-    )
+
+def _counted(
+    tree: exp.Query,
+    final: RanQuery,
+    records: tuple[ConventionRecord, ...],
+    limited: ConventionRecord | None,
+    asking: _Asking,
+) -> tuple[tuple[ConventionRecord, ...], int | None]:
+    """The records with the counts without each convention, and the rows without the limit.
+
+    limited: the record of the convention about the limit. Rows are counted only where there is one.
+    """
+    rules, fetched = asking.deps.rules, len(final.result.rows)
+    ladder = rules.ladder(tree, asking.deps.model, records)
+    if ladder is not None and (counts := asking.ask(ladder, "The counts without each convention")) is not None:
+        reading = rules.read_ladder(counts.dicts()[0], records)
+        asking.warnings += [note for note in reading.notes if not note.startswith(_SAID_BY_RECORDS)]
+        return reading.records, reading.rows_with if limited else None
+    if limited is None:
+        return records, None
+    cap = limit_number(tree)
+    if not final.result.truncated and (cap is None or fetched < cap):
+        return records, fetched
+    if limited.status != "stated" and (count := asking.ask(count_query(tree), "The number of rows")) is not None:
+        return records, count.rows[0][0]
+    return records, None
+
+
+def _evidence(tree: exp.Query, result: QueryResult, asking: _Asking) -> list[str]:
+    """The keys of the rows that the result is from: its own, or those of a query for them."""
+    deps = asking.deps
+    keys = keys_in(result, deps.model.evidence_key)
+    if keys or not result.rows:
+        return keys
+    query = deps.rules.evidence_query(tree, deps.model)
+    found = asking.ask(query, "The evidence keys") if query is not None else None
+    return keys if found is None else keys_in(found, deps.model.evidence_key)
+
+
+def _is_limit(record: ConventionRecord, deps: Dependencies) -> bool:
+    return record.rule in deps.rules and deps.rules[record.rule].kind == "limit"
 
 
 def measuring_queries(tree: exp.Query, records: Sequence[ConventionRecord], deps: Dependencies) -> list[exp.Query]:
     """The queries that `measure` may ask about the final query `tree`, as far as they are known before it runs."""
-    limited = any(record.rule in deps.rules and deps.rules[record.rule].kind == "limit" for record in records)
+    limited = any(_is_limit(record, deps) for record in records)
     ladder = deps.rules.ladder(tree, deps.model, records)
     count = count_query(tree) if ladder is None and limited else None
     found = (ladder, count, unrecorded_query(tree, records), deps.rules.evidence_query(tree, deps.model))
@@ -126,7 +169,7 @@ def _lowered(text: str) -> str:
     return text[:1].lower() + text[1:]
 
 
-def limit_of(tree: exp.Query) -> int | None:
+def limit_number(tree: exp.Query) -> int | None:
     """The outermost limit of a query, where it is a plain number."""
     limit = tree.args.get("limit")
     number = limit.expression if isinstance(limit, exp.Limit) else None

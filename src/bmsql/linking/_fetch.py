@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from bmsql.errors import BudgetExceededError
 from bmsql.linking._arrow import Texts
 from bmsql.linking._reads import MAX_VALUES, SECONDS, Read, Row, ValueSource
-from bmsql.types import Catalog, Limits
+from bmsql.types import Catalog, Limits, size_text
 
-BYTES_PER_TIB = 1024**4
+N = TypeVar("N", int, float)
 
 
 @dataclass(frozen=True)
 class TableCost:
-    """What reading the values of one table takes. `bytes` is None where the backend does not meter them."""
+    """What reading the values of one table takes.
+
+    bytes, cost (US dollars): None where the backend does not meter bytes.
+    """
 
     table: str
     columns: tuple[str, ...]
     bytes: int | None
+    cost: float | None = None
 
 
 @dataclass(frozen=True)
@@ -33,8 +37,12 @@ class IndexCost:
     @property
     def bytes(self) -> int | None:
         """Bytes read in all; None where the backend does not meter them."""
-        known = [table.bytes for table in self.tables if table.bytes is not None]
-        return sum(known) if known else None
+        return _sum(table.bytes for table in self.tables)
+
+    @property
+    def cost(self) -> float | None:
+        """US dollars in all; None where the backend does not meter bytes."""
+        return _sum(table.cost for table in self.tables)
 
 
 @dataclass
@@ -92,10 +100,16 @@ def cost(source: ValueSource, catalog: Catalog, reads: Iterable[Read], held: Val
         if held.of(table, _fingerprint(source, table, wanted), wanted) is not None:
             unchanged.append(table)
             continue
-        metered = [source.dry_run(read.query(catalog)).bytes_processed for read in wanted]
-        known = [size for size in metered if size is not None]
-        tables.append(TableCost(table, _columns(wanted), sum(known) if known else None))
+        runs = [source.dry_run(read.query(catalog)) for read in wanted]
+        read, dollars = _sum(run.bytes_processed for run in runs), _sum(run.cost for run in runs)
+        tables.append(TableCost(table, _columns(wanted), read, dollars))
     return IndexCost(tuple(tables), tuple(unchanged))
+
+
+def _sum(amounts: Iterable[N | None]) -> N | None:
+    """The sum of the known amounts; None where none is known."""
+    known = [amount for amount in amounts if amount is not None]
+    return sum(known[1:], known[0]) if known else None
 
 
 def fetch(
@@ -127,19 +141,9 @@ def check(needed: IndexCost, name: str, max_bytes: int) -> None:
     size = needed.bytes or 0
     if size > max_bytes:
         raise BudgetExceededError(
-            f"Building the value index of {name} reads {readable(size)}; {readable(max_bytes)} are allowed.",
+            f"Building the value index of {name} reads {size_text(size)}; {size_text(max_bytes)} are allowed.",
             remedy=f"See what it costs and build it once: `bmsql kb index --backend {name}`.",
         )
-
-
-def readable(size: int) -> str:
-    """A number of bytes for people."""
-    amount = float(size)
-    for unit in ("bytes", "KiB", "MiB", "GiB"):
-        if amount < 1024:
-            return f"{amount:.0f} {unit}" if unit == "bytes" else f"{amount:.1f} {unit}"
-        amount /= 1024
-    return f"{amount:.1f} TiB"
 
 
 def _fingerprint(source: ValueSource, table: str, reads: Sequence[Read]) -> str:

@@ -53,22 +53,6 @@ class Concept:
     texts: list[str] = field(default_factory=list)
 
 
-class Names(Protocol):
-    """Entries by key."""
-
-    def get(self, key: str) -> list[Entry]:
-        """The entries of a key, none for an unknown one."""
-
-
-class Concepts(Protocol):
-    """Concepts by number."""
-
-    def __getitem__(self, number: int) -> Concept: ...
-
-    def entity(self, number: int) -> str:
-        """The entity of a concept, without the rest of it."""
-
-
 class Held(Protocol):
     """The lower-case texts in which the names of an entity are looked for, of one family."""
 

@@ -17,12 +17,16 @@ SECONDS = 3600.0
 Row = tuple[str | None, ...]
 
 
-class Metered(Protocol):
+class ReadCost(Protocol):
     """What a dry run says."""
 
     @property
     def bytes_processed(self) -> int | None:
         """Bytes that the query would read; None where they are not metered."""
+
+    @property
+    def cost(self) -> float | None:
+        """US dollars that they cost; None where bytes are not metered."""
 
 
 class ValueSource(Protocol):
@@ -35,7 +39,7 @@ class ValueSource(Protocol):
     def catalog(self) -> Catalog:
         """The tables there are, with their columns."""
 
-    def dry_run(self, query: ValidatedQuery) -> Metered:
+    def dry_run(self, query: ValidatedQuery) -> ReadCost:
         """What a query would cost."""
 
     def execute(self, query: ValidatedQuery, limits: Limits) -> QueryResult:

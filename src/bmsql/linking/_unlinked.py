@@ -28,7 +28,7 @@ class Unlinked:
         self._index = index
         self._speller = speller
         self._model = model
-        self._cues = {name: _cues(model, name, entity) for name, entity in model.entities.items()}
+        self._cues = {name: _cues(model, entity) for name, entity in model.entities.items()}
 
     def mentions(self, context: Context, covered: set[int]) -> Iterator[Mention]:
         """Such mentions among the words that nothing else explains."""
@@ -175,7 +175,7 @@ def _modifies(context: Context, place: int) -> bool:
     return len(token.text) > 4 and token.norm.isalpha() and not context.is_plain(place)
 
 
-def _cues(model: SemanticModel, name: str, entity: Entity) -> frozenset[str]:
+def _cues(model: SemanticModel, entity: Entity) -> frozenset[str]:
     """Words that speak of rows of this entity: its nouns, and attributes that only its families have."""
     families = set(entity.match)
     phrases = [entity.label, entity.plural, *entity.nouns]

@@ -9,8 +9,7 @@ import sqlglot
 from sqlglot import exp
 
 from bmsql.errors import PlanError
-from bmsql.semantic import Family, Join, Recipe, SemanticModel, Table
-from bmsql.semantic._schema import ROLE_REFERENCE
+from bmsql.semantic import ROLE_REFERENCE, Family, Join, Recipe, SemanticModel, Table
 from bmsql.types import Scalar, Source
 
 ITEMS = "items:"

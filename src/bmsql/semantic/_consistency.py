@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from bmsql.semantic._schema import ROLE_REFERENCE, SAID_ROLE, Family, SemanticModel
+from bmsql.semantic._family import ROLE_REFERENCE, SAID_ROLE, Family
+from bmsql.semantic._schema import SemanticModel
 
 Path = tuple[str | int, ...]
 Finding = tuple[Path, str]

@@ -28,18 +28,8 @@ def load_semantic_model(source: str | Path | None = None) -> SemanticModel:
     """
     if source is None or str(source) == SHIPPED:
         return _shipped(SHIPPED)
-    path = Path(source)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise SemanticModelError(
-            f"cannot read the semantic model: {error.strerror or error}.",
-            file=str(source),
-            remedy="Give the path of a YAML file, or 'biomedsql' for the shipped model.",
-        ) from error
-    except UnicodeDecodeError as error:
-        raise SemanticModelError("the file is not UTF-8 text.", file=str(source), remedy="Save it as UTF-8.") from error
-    return parse_semantic_model(text, file=str(source))
+    remedy = f"Give the path of a YAML file, or '{SHIPPED}' for the shipped model."
+    return parse_semantic_model(read_text(source, "semantic model", remedy), file=str(source))
 
 
 @lru_cache(maxsize=4)
@@ -60,6 +50,18 @@ def parse_semantic_model(text: str, *, file: str = "<text>") -> SemanticModel:
     for path, message in inconsistencies(model):
         raise SemanticModelError(message, file=file, line=line_of(root, path), field=".".join(map(str, path)))
     return model
+
+
+def read_text(path: str | Path, what: str, remedy: str) -> str:
+    """The UTF-8 text of a file; SemanticModelError, with `remedy`, says that the `what` cannot be read."""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise SemanticModelError(
+            f"cannot read the {what}: {error.strerror or error}.", file=str(path), remedy=remedy
+        ) from error
+    except UnicodeDecodeError as error:
+        raise SemanticModelError("the file is not UTF-8 text.", file=str(path), remedy="Save it as UTF-8.") from error
 
 
 def read_yaml(text: str, *, file: str) -> tuple[yaml.Node | None, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from bmsql.sql._fixes import find_word, text, upper
 from bmsql.sql._foreign import foreign_clauses, foreign_operators
 from bmsql.sql._parts import INTERVAL_PARTS
-from bmsql.sql._source import Source, problem_at
+from bmsql.sql._source import Source
 from bmsql.sql._types import TYPES
 from bmsql.types import Problem
 
@@ -28,9 +28,7 @@ def clause_order(source: Source) -> Iterator[Problem]:
             and (tokens[index - 1].text == "(" or state == (-1, ""))
             and _is_clause(source, index)
         ):
-            yield problem_at(
-                source.text, "clause-order", "FROM stands before SELECT.", token.start, token.end, "Begin with SELECT."
-            )
+            yield source.problem_on(token, "clause-order", "FROM stands before SELECT.", "Begin with SELECT.")
             return
         if token.text == "(":
             stack.append(state)
@@ -52,14 +50,7 @@ def clause_order(source: Source) -> Iterator[Problem]:
             rank = _RANK[token.upper]
             if rank <= state[0] and not (rank == state[0] == 9):
                 what = f"{token.upper} stands twice" if rank == state[0] else f"{token.upper} stands after {state[1]}"
-                yield problem_at(
-                    source.text,
-                    "clause-order",
-                    f"{what}.",
-                    token.start,
-                    token.end,
-                    f"The order of clauses is {_ORDER}.",
-                )
+                yield source.problem_on(token, "clause-order", f"{what}.", f"The order of clauses is {_ORDER}.")
                 return
             state = (rank, token.upper)
 
@@ -89,9 +80,7 @@ def interval_part(source: Source) -> Iterator[Problem]:
         part = tokens[index + 2].upper if index + 2 < len(tokens) else ""
         if part not in INTERVAL_PARTS:
             shown = f"{part} is no part of an INTERVAL" if part else "The INTERVAL has no part"
-            yield problem_at(
-                source.text, "interval", f"{shown}.", token.start, tokens[index + 1].end, "Write INTERVAL 7 DAY."
-            )
+            yield source.problem_on(token, "interval", f"{shown}.", "Write INTERVAL 7 DAY.", last=tokens[index + 1])
 
 
 def mixed_set_operations(source: Source) -> Iterator[Problem]:
@@ -109,9 +98,7 @@ def mixed_set_operations(source: Source) -> Iterator[Problem]:
             found = (token.upper, upper(source, index + 1))
             if last is not None and found != last:
                 message = "Different set operations stand side by side."
-                yield problem_at(
-                    source.text, "set-operation-mix", message, token.start, token.end, "Put one of them in parentheses."
-                )
+                yield source.problem_on(token, "set-operation-mix", message, "Put one of them in parentheses.")
             last = found
 
 
@@ -122,26 +109,12 @@ def stray_commas(source: Source) -> Iterator[Problem]:
         if token.text == ",":
             following = tokens[index + 1] if index + 1 < len(tokens) else None
             if following is None or following.text in (",", ")", "]") or following.upper in _AFTER_LIST:
-                yield problem_at(
-                    source.text,
-                    "syntax",
-                    "Something is missing after this comma.",
-                    token.start,
-                    token.end,
-                    "Remove the comma.",
-                )
+                yield source.problem_on(token, "syntax", "Something is missing after this comma.", "Remove the comma.")
         elif token.upper == "SELECT" and _is_empty_list(source, index + 1):
-            yield problem_at(
-                source.text,
-                "syntax",
-                "The SELECT list is empty.",
-                token.start,
-                token.end,
-                "Name the columns, or write *.",
-            )
+            yield source.problem_on(token, "syntax", "The SELECT list is empty.", "Name the columns, or write *.")
         elif token.upper == "AS" and index + 1 < len(tokens) and tokens[index + 1].kind == "number":
-            yield problem_at(
-                source.text, "syntax", "An alias cannot be a number.", token.start, tokens[index + 1].end, "Use a name."
+            yield source.problem_on(
+                token, "syntax", "An alias cannot be a number.", "Use a name.", last=tokens[index + 1]
             )
 
 
@@ -165,31 +138,27 @@ def casts_and_parts(source: Source) -> Iterator[Problem]:
         at = find_word(source, word, index + 2, closing)
         if token.upper == "EXTRACT":
             if at is None or tokens[index + 2].kind != "word":
-                yield problem_at(
-                    source.text,
+                yield source.problem_on(
+                    token,
                     "extract",
                     "EXTRACT is written EXTRACT(part FROM date).",
-                    token.start,
-                    tokens[closing].end,
                     "Write EXTRACT(YEAR FROM d).",
+                    last=tokens[closing],
                 )
         elif at is None:
-            yield problem_at(
-                source.text,
+            yield source.problem_on(
+                token,
                 "cast",
                 f"{token.upper} is written {token.upper}(x AS type).",
-                token.start,
-                tokens[closing].end,
                 "Write CAST(x AS STRING).",
+                last=tokens[closing],
             )
         elif tokens[at + 1].upper not in TYPES:
             named = tokens[at + 1].text
-            yield problem_at(
-                source.text,
+            yield source.problem_on(
+                tokens[at + 1],
                 "unknown-type",
                 f"{named} is no type of BigQuery.",
-                tokens[at + 1].start,
-                tokens[at + 1].end,
                 "Use STRING, INT64, FLOAT64, NUMERIC, BOOL, DATE or TIMESTAMP.",
             )
 
@@ -199,7 +168,7 @@ def order_directions(source: Source) -> Iterator[Problem]:
     for index, token in enumerate(source.tokens):
         if token.upper in ("ASC", "DESC") and upper(source, index + 1) in ("ASC", "DESC"):
             message = f"{token.upper} and {upper(source, index + 1)} stand side by side."
-            yield problem_at(source.text, "syntax", message, token.start, token.end, "Keep one of them.")
+            yield source.problem_on(token, "syntax", message, "Keep one of them.")
 
 
 def using_list(source: Source) -> Iterator[Problem]:
@@ -208,7 +177,7 @@ def using_list(source: Source) -> Iterator[Problem]:
         if token.upper == "USING" and token.kind == "word" and text(source, index + 1) not in ("(", ""):
             message = "The columns of USING stand in parentheses."
             hint = f"Write USING ({text(source, index + 1)})."
-            yield problem_at(source.text, "syntax", message, token.start, source.tokens[index + 1].end, hint)
+            yield source.problem_on(token, "syntax", message, hint, last=source.tokens[index + 1])
 
 
 CHECKS: tuple[Callable[[Source], Iterator[Problem]], ...] = (

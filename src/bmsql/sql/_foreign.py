@@ -53,7 +53,7 @@ def foreign_operators(source: Source) -> Iterator[Problem]:
             ):
                 continue
             message, hint = _OPERATORS[token.text]
-            yield problem_at(source.text, "foreign-operator", message, token.start, token.end, hint)
+            yield source.problem_on(token, "foreign-operator", message, hint)
         elif (
             token.upper in _WORDS
             and index
@@ -66,7 +66,7 @@ def foreign_operators(source: Source) -> Iterator[Problem]:
             if token.upper == "COLLATE" and source.tokens[index + 1 : index + 2] and tokens[index + 1].kind == "string":
                 continue
             message, hint = _WORDS[token.upper]
-            yield problem_at(source.text, "foreign-operator", message, token.start, token.end, hint)
+            yield source.problem_on(token, "foreign-operator", message, hint)
         elif token.text == "/" and text(source, index + 1) == "/":
             yield problem_at(
                 source.text,
@@ -105,7 +105,7 @@ def foreign_clauses(source: Source) -> Iterator[Problem]:
         elif token.upper == "FILTER" and text(source, index + 1) == "(" and index and tokens[index - 1].text == ")":
             found = ("BigQuery has no FILTER clause.", "Use COUNTIF(condition), or an IF inside the aggregate.")
         if found[0]:
-            yield problem_at(source.text, "foreign-clause", found[0], token.start, token.end, found[1])
+            yield source.problem_on(token, "foreign-clause", found[0], found[1])
 
 
 def _is_sample(source: Source, index: int) -> bool:

@@ -109,78 +109,74 @@ def guard(tree: exp.Expr, catalog: Catalog, policy: Policy | None = None) -> Non
 
 def text_problems(source: Source, policy: Policy) -> Iterator[Problem]:
     """Offences that the tokens show: length, nesting, first word, statements, functions."""
-    text, tokens = source.text, source.tokens
-    if len(text) > policy.max_length:
-        yield problem_at(
-            text,
-            "too-long",
-            f"The query has {len(text)} characters; {policy.max_length} are allowed.",
-            0,
-            40,
-            "Shorten it.",
-        )
-        return
-    if not tokens:
-        yield problem_at(text, "empty", "There is no SQL in the text.", 0, 0, ONE_SELECT)
-        return
-    first = next((token for token in tokens if token.text != "("), tokens[0])
-    if first.upper not in ("SELECT", "WITH"):
-        what = (
-            f"{first.upper} statement"
-            if first.upper in STATEMENT_WORDS
-            else f"text that begins with {first.text[:30]!r}"
-        )
-        yield problem_at(
-            text, "forbidden-statement", f"A {what} is not allowed: only SELECT is.", first.start, first.end, ONE_SELECT
-        )
+    no_query = _no_query(source, policy)
+    if no_query is not None:
+        yield no_query
         return
     depth = 0
-    for index, token in enumerate(tokens):
-        if token.text == "(":
-            depth += 1
-            nested = _nested_statement(tokens, index + 1)
-            if nested is not None:
-                message = f"A {nested.upper} statement is not allowed: only SELECT is."
-                yield problem_at(text, "forbidden-statement", message, nested.start, nested.end, ONE_SELECT)
-                return
-            if depth > policy.max_nesting:
-                yield problem_at(
-                    text, "too-deep", f"More than {policy.max_nesting} nested parentheses.", token.start, token.end
-                )
-                return
-            offence = _call_offence(tokens, index)
-            if offence is not None:
-                yield _function_problem(text, *offence)
-        elif token.text == ")":
-            depth -= 1
-        elif token.text == ";":
-            yield problem_at(
-                text,
-                "several-statements",
-                "There are several statements; one is allowed.",
-                token.start,
-                token.end,
-                ONE_SELECT,
-            )
+    for index, token in enumerate(source.tokens):
+        depth += (token.text == "(") - (token.text == ")")
+        last = _last_problem(source, index, depth, policy)
+        if last is not None:
+            yield last
             return
-        elif token.text == "@@":
-            yield problem_at(
-                text, "forbidden-variable", "System variables (@@...) are not allowed.", token.start, token.end + 30
-            )
-        elif token.text in ("|>", "@", "{", "}", "$", "\\", ":=", "!"):
-            what = "Pipe syntax (|>) is" if token.text == "|>" else f"The character {token.text!r} is"
-            yield problem_at(
-                text, "forbidden-token", f"{what} not allowed here.", token.start, token.end, "Use plain SELECT syntax."
-            )
-        elif (token.kind == "param" or token.text == "?") and not policy.parameters:
-            yield problem_at(
-                text,
-                "parameter",
-                f"The query parameter {token.text} has no value.",
-                token.start,
-                token.end,
-                "Write the value itself.",
-            )
+        yield from _token_problems(source, index, policy)
+
+
+def _no_query(source: Source, policy: Policy) -> Problem | None:
+    """What makes a text no query at all: its length, emptiness, or first word."""
+    text, tokens = source.text, source.tokens
+    if len(text) > policy.max_length:
+        message = f"The query has {len(text)} characters; {policy.max_length} are allowed."
+        return problem_at(text, "too-long", message, 0, 40, "Shorten it.")
+    if not tokens:
+        return problem_at(text, "empty", "There is no SQL in the text.", 0, 0, ONE_SELECT)
+    first = next((token for token in tokens if token.text != "("), tokens[0])
+    if first.upper in ("SELECT", "WITH"):
+        return None
+    known = first.upper in STATEMENT_WORDS
+    what = f"{first.upper} statement" if known else f"text that begins with {first.text[:30]!r}"
+    return source.problem_on(first, "forbidden-statement", _only_select(what), ONE_SELECT)
+
+
+def _last_problem(source: Source, index: int, depth: int, policy: Policy) -> Problem | None:
+    """A problem at a token after which no more is read: another statement, or nesting without end."""
+    token = source.tokens[index]
+    if token.text == ";":
+        return source.problem_on(
+            token, "several-statements", "There are several statements; one is allowed.", ONE_SELECT
+        )
+    if token.text != "(":
+        return None
+    nested = _nested_statement(source.tokens, index + 1)
+    if nested is not None:
+        message = _only_select(f"{nested.upper} statement")
+        return source.problem_on(nested, "forbidden-statement", message, ONE_SELECT)
+    if depth > policy.max_nesting:
+        return source.problem_on(token, "too-deep", f"More than {policy.max_nesting} nested parentheses.")
+    return None
+
+
+def _token_problems(source: Source, index: int, policy: Policy) -> Iterator[Problem]:
+    """A forbidden function, variable, character or parameter at one token."""
+    text, token = source.text, source.tokens[index]
+    if token.text == "(":
+        offence = _call_offence(source.tokens, index)
+        if offence is not None:
+            yield _function_problem(text, *offence)
+    elif token.text == "@@":
+        message = "System variables (@@...) are not allowed."
+        yield problem_at(text, "forbidden-variable", message, token.start, token.end + 30)
+    elif token.text in ("|>", "@", "{", "}", "$", "\\", ":=", "!"):
+        what = "Pipe syntax (|>) is" if token.text == "|>" else f"The character {token.text!r} is"
+        yield source.problem_on(token, "forbidden-token", f"{what} not allowed here.", "Use plain SELECT syntax.")
+    elif (token.kind == "param" or token.text == "?") and not policy.parameters:
+        message = f"The query parameter {token.text} has no value."
+        yield source.problem_on(token, "parameter", message, "Write the value itself.")
+
+
+def _only_select(what: str) -> str:
+    return f"A {what} is not allowed: only SELECT is."
 
 
 def _nested_statement(tokens: list[Token], index: int) -> Token | None:

@@ -61,6 +61,12 @@ class Source:
         """The text between two offsets on one line, shortened."""
         return snippet(self.text, start, end)
 
+    def problem_on(
+        self, token: Token, code: str, message: str, suggestion: str = "", *, last: Token | None = None
+    ) -> Problem:
+        """A problem that a token shows, or the stretch from it to the end of `last`."""
+        return problem_at(self.text, code, message, token.start, (last or token).end, suggestion)
+
 
 def position(text: str, offset: int) -> tuple[int, int]:
     """Line and column of an offset, both from 1."""

@@ -1,14 +1,16 @@
-"""The data that flows between the parts: frozen pydantic models, no clients, no behaviour."""
+"""The data that flows between the parts: frozen pydantic models, no clients; and how values are told in words."""
 
 from bmsql.types._answer import Answer
-from bmsql.types._base import Frozen, Json
+from bmsql.types._base import Frozen, Json, to_json
 from bmsql.types._catalog import Catalog, ColumnInfo, TableInfo
+from bmsql.types._closing import Closing
 from bmsql.types._plan import (
     Aggregate,
     Clarification,
     ConventionUse,
     Filter,
     Intent,
+    LinkQuestion,
     Mention,
     Order,
     Plan,
@@ -33,12 +35,15 @@ from bmsql.types._query import (
     Usage,
     ValidatedQuery,
 )
+from bmsql.types._text import TIB, cell_text, money_text, shown_of, size_text, visible
 
 __all__ = [
+    "TIB",
     "Aggregate",
     "Answer",
     "Catalog",
     "Clarification",
+    "Closing",
     "ColumnInfo",
     "ConventionRecord",
     "ConventionUse",
@@ -50,6 +55,7 @@ __all__ = [
     "Intent",
     "Json",
     "Limits",
+    "LinkQuestion",
     "Mention",
     "Order",
     "Plan",
@@ -67,4 +73,10 @@ __all__ = [
     "TraceEntry",
     "Usage",
     "ValidatedQuery",
+    "cell_text",
+    "money_text",
+    "shown_of",
+    "size_text",
+    "to_json",
+    "visible",
 ]

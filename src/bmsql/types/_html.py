@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import decimal
-import json
-import math
-import re
 from collections.abc import Iterable
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from bmsql.types._base import to_json
+from bmsql.types._text import CELL_CHARACTERS, cell_text, shown_of, visible
 
 if TYPE_CHECKING:
     from bmsql.types._answer import Answer
     from bmsql.types._query import ConventionRecord, QueryResult
 
 ROWS_SHOWN = 20
-CELL_CHARACTERS = 80
 # Colours come from the notebook's own text colour, so that light and dark themes both read well.
 _STYLE = """
 .bmsql{font:14px/1.45 system-ui,sans-serif;max-width:100%}
@@ -35,10 +31,6 @@ _STYLE = """
 .bmsql summary{cursor:pointer}
 .bmsql ul{margin:.3em 0;padding-left:1.4em}
 """.strip().replace("\n", "")
-
-
-# All of C0 and C1 but tab and line feed, and DEL.
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def answer_html(answer: Answer) -> str:
@@ -62,47 +54,6 @@ def answer_html(answer: Answer) -> str:
     return f'<div class="bmsql">{"".join(parts)}</div>'
 
 
-def visible(text: str) -> str:
-    """`text` with its control characters written out as escapes, but for tabs and ends of lines.
-
-    A terminal obeys them, and values of a database are not to command it.
-    """
-    return _CONTROL.sub(lambda found: f"\\x{ord(found.group()):02x}", text)
-
-
-def cell_text(value: Any, limit: int = CELL_CHARACTERS) -> str:
-    """A cell as short text: numbers readable, long texts cut with an ellipsis, NULL as `NULL`."""
-    match value:
-        case None:
-            text = "NULL"
-        case bool():
-            text = "TRUE" if value else "FALSE"
-        case float():
-            text = number_text(value)
-        case str() | int() | decimal.Decimal():
-            text = str(value)
-        case _:
-            plain = to_json(value)
-            text = plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
-    text = visible(" ".join(text.split()))
-    return text if len(text) <= limit else text[: max(1, limit - 1)] + "…"
-
-
-def number_text(value: float) -> str:
-    """A float as people write it: `1.2e-15`, `0.0412`, `4`, `123456.79`; NaN and infinities in words."""
-    if math.isnan(value):
-        return "NaN"
-    if math.isinf(value):
-        return "Infinity" if value > 0 else "-Infinity"
-    if value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
-    if 1e5 <= abs(value) < 1e15:
-        return f"{value:.2f}".rstrip("0").rstrip(".")
-    text = f"{value:.5g}"
-    mantissa, e, exponent = text.partition("e")
-    return f"{mantissa}e{int(exponent)}" if e else text
-
-
 def _rows(answer: Answer, result: QueryResult) -> str:
     shown = result.rows[:ROWS_SHOWN]
     head = "".join(f"<th>{_escape(name)}</th>" for name in result.names())
@@ -110,14 +61,6 @@ def _rows(answer: Answer, result: QueryResult) -> str:
     note = f"showing {len(shown)} of {shown_of(answer)}"
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     return f'<div class="scroll">{table}</div><div class="small">{note}</div>'
-
-
-def shown_of(answer: Answer) -> str:
-    """How many rows there are, as far as is known: `12 rows`, `more than 1000 rows`."""
-    fetched = len(answer.result.rows) if answer.result else 0
-    if answer.total is not None and answer.total >= fetched:
-        return f"{answer.total} row{'' if answer.total == 1 else 's'}"
-    return f"{'more than ' if answer.truncated else ''}{fetched} row{'' if fetched == 1 else 's'}"
 
 
 def _cell(value: Any) -> str:

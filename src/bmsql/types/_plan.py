@@ -6,7 +6,8 @@ language model can write it as structured output.
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable
+from typing import Literal, TypeAlias
 
 from pydantic import Field
 
@@ -34,6 +35,10 @@ class Mention(Frozen):
     score: float = 1.0
     alternatives: tuple[str, ...] = ()
     note: str = ""
+
+
+LinkQuestion: TypeAlias = Callable[[str], tuple[Mention, ...]]
+"""What a text names: `Linker.link`, or a function in its place."""
 
 
 class Source(Frozen):

@@ -8,7 +8,6 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from bmsql.backends._base import DryRun, Spent
@@ -25,7 +24,7 @@ from bmsql.backends.bigquery._retry import tried
 from bmsql.backends.bigquery._spending import LIST_PRICE, Meter
 from bmsql.backends.bigquery._url import check_dataset, check_project, options_of
 from bmsql.errors import BackendUnavailableError, ConfigurationError, InvalidSqlError
-from bmsql.types import Catalog, Limits, QueryResult, TableInfo, ValidatedQuery
+from bmsql.types import Catalog, Closing, Limits, QueryResult, TableInfo, ValidatedQuery
 
 if TYPE_CHECKING:
     from google.auth.credentials import Credentials
@@ -40,7 +39,7 @@ SOURCES = frozenset({KEY_SOURCES, ROW_SOURCES})
 _SOURCES_OF_A_KEY = 10
 
 
-class BigQueryBackend:
+class BigQueryBackend(Closing):
     """Tables and views of a BigQuery dataset.
 
     project, dataset: where the data lie. billing_project: who pays, by default the client's project, else
@@ -206,14 +205,6 @@ class BigQueryBackend:
             client, self._client = self._client, None
         if client is not None and self._owns_client:
             client.close()  # type: ignore[no-untyped-call]
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.project!r}, {self.dataset!r}, billing_project={self.billing_project!r})"

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bmsql.backends._base import Spent
-from bmsql.backends._units import money_text, size_text
 from bmsql.backends.bigquery._job import Dry
 from bmsql.backends.bigquery._spending import Meter, billed_at_least
 from bmsql.errors import BudgetExceededError, ExecutionError
-from bmsql.types import Limits, TableInfo
+from bmsql.types import Limits, TableInfo, money_text, size_text
 
 _MIB = 1024**2
 

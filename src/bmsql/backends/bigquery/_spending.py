@@ -6,9 +6,8 @@ import threading
 
 from bmsql.backends._base import Spent
 from bmsql.errors import ConfigurationError
+from bmsql.types import TIB
 
-TIB = 1024**4
-GIB = 1024**3
 MINIMUM_BILLED = 10 * 1024**2
 """Bytes that are billed at least for each table that a query reads."""
 LIST_PRICE = 6.25

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, assert_never
 
@@ -14,8 +13,9 @@ from pydantic import Field, ValidationError
 from bmsql.agent import Agent
 from bmsql.bench._entries import read_entries
 from bmsql.bench._files import invalid
-from bmsql.bench._manifest import file_fingerprint
+from bmsql.bench._manifest import file_hash
 from bmsql.bench._systems import QUESTION_ID
+from bmsql.bench.systems._agent_system import AgentSystem
 from bmsql.bench.systems._open import SystemOptions, refuse_own
 from bmsql.errors import BenchmarkFileError, ConfigurationError
 from bmsql.types import Answer, ExecutionFailed, Frozen, QueryResult, RanQuery, Rejected, TraceEntry, Usage
@@ -23,7 +23,6 @@ from bmsql.types import Answer, ExecutionFailed, Frozen, QueryResult, RanQuery, 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
-    from bmsql.graph import Dependencies
 
 FILE, LABEL = "file", "label"
 
@@ -37,7 +36,7 @@ class GivenAnswer(Frozen):
     seconds: float = Field(default=0.0, ge=0)
 
 
-class AnswersSystem:
+class AnswersSystem(AgentSystem):
     """Replays answers of a file by the question's id; queries are validated and run as those of all systems are.
 
     Options: `file`, a CSV, YAML list or JSON lines with `id` (or `uuid`), `answer`, `sql` and `seconds`; `label`, what
@@ -54,35 +53,15 @@ class AnswersSystem:
             )
         path = Path(options.own[FILE])
         self._answers = read_answers(path)
-        self._settings = {FILE: path.name, "hash": file_fingerprint(path)}
-        self._label = options.own.get(LABEL) or path.stem
-        self._agent = Agent(
+        agent = Agent(
             backend=options.backend,
             semantic_model=options.semantic_model,
             profile=options.profile,
             limits=options.limits,
             rules=options.rules or None,
         )
-
-    @property
-    def name(self) -> str:
-        """The label."""
-        return self._label
-
-    @property
-    def model(self) -> str:
-        """None: no model was called."""
-        return ""
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """The file and its hash."""
-        return self._settings
-
-    @property
-    def dependencies(self) -> Dependencies:
-        """The parts that queries are run with."""
-        return self._agent.dependencies
+        settings = {FILE: path.name, "hash": file_hash(path)}
+        super().__init__(options.own.get(LABEL) or path.stem, agent, model="", settings=settings)
 
     def ask(
         self, question: str, *, config: RunnableConfig | None = None, cancel: threading.Event | None = None
@@ -99,10 +78,6 @@ class AnswersSystem:
     async def aask(self, question: str, *, config: RunnableConfig | None = None) -> Answer:
         """As `ask`, in a thread."""
         return await asyncio.to_thread(self.ask, question, config=config)
-
-    def close(self) -> None:
-        """Close the backend, unless it was given ready-made."""
-        self._agent.close()
 
     def _ran(self, question: str, given: GivenAnswer, cancel: threading.Event | None) -> Answer:
         started = time.perf_counter()
@@ -145,7 +120,7 @@ class AnswersSystem:
     def _common(self, trace: tuple[TraceEntry, ...]) -> dict[str, Any]:
         deps = self.dependencies
         return {
-            "reasoner": self._label,
+            "reasoner": self.name,
             "backend": deps.backend.name,
             "profile": deps.rules.profile,
             "trace": trace,

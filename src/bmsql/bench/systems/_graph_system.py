@@ -7,16 +7,17 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from bmsql.agent import Agent, checked_question
+from bmsql.bench.systems._agent_system import AgentSystem
 from bmsql.graph import ainvoke_graph, invoke_graph
 from bmsql.types import Answer
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
-    from bmsql.graph import Dependencies, Graph
+    from bmsql.graph import Graph
 
 
-class GraphSystem:
+class GraphSystem(AgentSystem):
     """A graph that questions go through, and the agent whose parts it uses.
 
     without: parts left out, which the name tells; settings: what else decides its answers.
@@ -25,30 +26,13 @@ class GraphSystem:
     def __init__(
         self, name: str, agent: Agent, graph: Graph, *, without: tuple[str, ...] = (), settings: Mapping[str, Any]
     ) -> None:
-        self._name = ", ".join((name, *(f"no {part}" for part in without)))
-        self._agent = agent
+        super().__init__(
+            ", ".join((name, *(f"no {part}" for part in without))),
+            agent,
+            model=agent.dependencies.reasoner.name,
+            settings={"without": list(without), **settings},
+        )
         self.graph = graph
-        self._settings = {"without": list(without), **settings}
-
-    @property
-    def name(self) -> str:
-        """The system, with what is left out."""
-        return self._name
-
-    @property
-    def model(self) -> str:
-        """The reasoner's name: `provider:name` of the chat model, or `offline`."""
-        return self._agent.dependencies.reasoner.name
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """What is left out, and what else decides its answers."""
-        return self._settings
-
-    @property
-    def dependencies(self) -> Dependencies:
-        """Those of the whole agent: what is left out is an option of the system, not of what systems share."""
-        return self._agent.dependencies
 
     def ask(
         self, question: str, *, config: RunnableConfig | None = None, cancel: threading.Event | None = None
@@ -59,7 +43,3 @@ class GraphSystem:
     async def aask(self, question: str, *, config: RunnableConfig | None = None) -> Answer:
         """As `Agent.aask`."""
         return await ainvoke_graph(self.graph, checked_question(question), config)
-
-    def close(self) -> None:
-        """Close the agent's backend, unless it was given ready-made."""
-        self._agent.close()

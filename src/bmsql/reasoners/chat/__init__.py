@@ -11,7 +11,7 @@ from bmsql.reasoners.chat._client import ChatClient
 from bmsql.reasoners.chat._drive import Ask, Thought, athink, think
 from bmsql.reasoners.chat._extract import find_json
 from bmsql.reasoners.chat._finding import Finding
-from bmsql.reasoners.chat._grounding import NameFinder, check_text
+from bmsql.reasoners.chat._grounding import check_text
 from bmsql.reasoners.chat._identity import Identity
 from bmsql.reasoners.chat._memory import forget_models
 from bmsql.reasoners.chat._messages import Message, Reply, Request, Way
@@ -32,7 +32,6 @@ __all__ = [
     "Finding",
     "Identity",
     "Message",
-    "NameFinder",
     "Reply",
     "Request",
     "Thought",

@@ -8,7 +8,7 @@ import json
 import math
 import unicodedata
 
-from bmsql.types._base import to_json
+from bmsql.types import to_json
 
 CUT = "…"
 SEPARATOR = "|"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from bmsql.reasoners._base import Evidence
 from bmsql.reasoners.chat._claims import claim_findings
@@ -13,9 +13,8 @@ from bmsql.reasoners.chat._known import Known, words_of
 from bmsql.reasoners.chat._numbers import number_findings
 from bmsql.reasoners.chat._sentences import sentences
 from bmsql.semantic import SemanticModel
-from bmsql.types import Mention
+from bmsql.types import LinkQuestion, Mention
 
-NameFinder = Callable[[str], tuple[Mention, ...]]
 """Finds what a text names, such as `Linker(...).link`."""
 
 _TOKEN = re.compile(r"(?<![\w.])[^\W_](?:[\w]|[-.](?=\w))*")
@@ -28,7 +27,7 @@ _RELINKED = 400
 
 
 def check_text(
-    text: str, evidence: Evidence, *, names: NameFinder | None = None, model: SemanticModel | None = None
+    text: str, evidence: Evidence, *, names: LinkQuestion | None = None, model: SemanticModel | None = None
 ) -> tuple[Finding, ...]:
     """What `text` says that the evidence does not, in the order of the text; empty where all is sound.
 
@@ -65,7 +64,7 @@ def _once(found: list[Finding]) -> Iterator[Finding]:
 
 
 def _name_findings(
-    mentions: tuple[Mention, ...], known: Known, names: NameFinder | None, model: SemanticModel | None
+    mentions: tuple[Mention, ...], known: Known, names: LinkQuestion | None, model: SemanticModel | None
 ) -> Iterator[Finding]:
     again: set[tuple[str, str]] | None = None
     for mention in mentions:
@@ -106,7 +105,7 @@ def _is_known(mention: Mention, known: Known) -> bool:
     return any(known.holds(name) for name in (bare, mention.value, *stored, *mention.alternatives) if name)
 
 
-def _linked(known: Known, names: NameFinder | None) -> set[tuple[str, str]]:
+def _linked(known: Known, names: LinkQuestion | None) -> set[tuple[str, str]]:
     """What the evidence names, found as it is found in the text: for names that it has under another name."""
     found: set[tuple[str, str]] = {(one.entity, one.value) for one in known.evidence.plan.mentions}
     if names is None:

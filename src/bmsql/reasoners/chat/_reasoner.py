@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from bmsql.conventions import RuleBook
 from bmsql.fewshot import ExampleStore
@@ -13,9 +13,7 @@ from bmsql.reasoners.chat._options import ChatOptions
 from bmsql.reasoners.chat._steps import Steps
 from bmsql.reasoners.offline import OfflineReasoner
 from bmsql.semantic import SemanticModel
-from bmsql.types import Catalog, Draft, Mention, Plan, QueryResult, Review
-
-LinkQuestion = Callable[[str], tuple[Mention, ...]]
+from bmsql.types import Catalog, Draft, LinkQuestion, Plan, QueryResult, Review
 
 
 class ChatReasoner:

@@ -49,12 +49,12 @@ def schema_text(model: SemanticModel, tables: Sequence[str], *, full: bool) -> s
 
 def _titled(model: SemanticModel, name: str) -> str:
     table = model.tables[name]
-    about = _about(model, table)
+    about = _about(table)
     text = "; ".join(part for part in (about, table.description if not about else "") if part)
     return f"`{name}`{' - ' + text if text else ''}"
 
 
-def _about(model: SemanticModel, table: Table) -> str:
+def _about(table: Table) -> str:
     told = [f"{entity} {value}" for entity, value in table.about.items()]
     told += [f"{entity} {', '.join(values)} together" for entity, values in table.covers.items()]
     return ", ".join(told)

@@ -153,10 +153,10 @@ def _relation(item: exp.Expr, scope: Scope, typer: Typer) -> Relation | None:
             # A join in parentheses: its names stay visible.
             _add_item(item.this, scope, typer)
             return None
-        columns = typer.query(item, scope.parent, scope.ctes, lateral=False)
+        columns = typer.query(item, scope.parent, scope.ctes)
         return Relation(item.alias, columns)
     if isinstance(item, exp.Query):
-        return Relation(item.alias, typer.query(item, scope.parent, scope.ctes, lateral=False))
+        return Relation(item.alias, typer.query(item, scope.parent, scope.ctes))
     return Relation(item.alias_or_name, None)
 
 

@@ -26,7 +26,7 @@ def check_grouping(select: exp.Select, scope: Scope, typer: Typer) -> None:
         return
     if group is not None and group.args.get("all"):
         return
-    keys, positions = _grouped(select, scope, typer)
+    keys, positions = _grouped(select, typer)
     for index, item in enumerate(select.expressions):
         inner = item.this if isinstance(item, exp.Alias) else item
         if index in positions:
@@ -52,10 +52,25 @@ def check_grouping(select: exp.Select, scope: Scope, typer: Typer) -> None:
         _check(ordered.this, "ORDER BY", scope, keys, typer)
 
 
-def _grouped(select: exp.Select, scope: Scope, typer: Typer) -> tuple[set[Key], set[int]]:
-    """Keys of the grouped expressions, and positions of SELECT items named by GROUP BY."""
-    from bmsql.sql._analysis._query import group_items
+def group_items(group: exp.Expr) -> list[exp.Expr]:
+    """The expressions grouped by, out of ROLLUP, CUBE and GROUPING SETS too."""
+    items = list(group.expressions)
+    for key in ("rollup", "cube", "grouping_sets"):
+        items += group.args.get(key) or []
+    flat: list[exp.Expr] = []
+    while items:
+        item = items.pop(0)
+        if isinstance(item, (exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple)):
+            items = [*item.expressions, *items]
+        elif isinstance(item, exp.Paren):
+            items = [item.this, *items]
+        else:
+            flat.append(item)
+    return flat
 
+
+def _grouped(select: exp.Select, typer: Typer) -> tuple[set[Key], set[int]]:
+    """Keys of the grouped expressions, and positions of SELECT items named by GROUP BY."""
     keys: set[Key] = set()
     positions: set[int] = set()
     group = select.args.get("group")

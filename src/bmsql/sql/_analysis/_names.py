@@ -160,7 +160,7 @@ def _explain(
     node: exp.Expr, parts: list[exp.Expr], names: list[str], scope: Scope, context: Context, clause: str
 ) -> Resolution:
     """Record why a reference means nothing, or how it is repaired."""
-    if _repair(node, parts, names, scope, context):
+    if _repair(parts, names, scope, context):
         return NOTHING
     first = names[0]
     if first.lower() in scope.aliases:
@@ -189,7 +189,7 @@ def _explain(
     return NOTHING
 
 
-def _repair(node: exp.Expr, parts: list[exp.Expr], names: list[str], scope: Scope, context: Context) -> bool:
+def _repair(parts: list[exp.Expr], names: list[str], scope: Scope, context: Context) -> bool:
     """Repair `Table.col` where the table has an alias, and a whole path in one pair of backticks."""
     if len(names) < 2:
         return False

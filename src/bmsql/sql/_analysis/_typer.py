@@ -40,7 +40,7 @@ class Typer:
         self.arrays: set[int] = set()
 
     def query(
-        self, node: exp.Expr, parent: Scope | None, ctes: dict[str, tuple[Column, ...] | None], *, lateral: bool = True
+        self, node: exp.Expr, parent: Scope | None, ctes: dict[str, tuple[Column, ...] | None]
     ) -> tuple[Column, ...] | None:
         """The columns of a query; None when they cannot all be known."""
         from bmsql.sql._analysis._query import query_columns

@@ -5,8 +5,8 @@ from __future__ import annotations
 from bmsql.sql._fixes._base import Repair, arguments, find_word, piece, replace, text, upper
 from bmsql.sql._parts import PARTS
 from bmsql.sql._reserved import RESERVED
-from bmsql.sql._source import Edit, Source
-from bmsql.types import Catalog, Fix
+from bmsql.sql._source import Source
+from bmsql.types import Catalog
 
 TYPE_NAMES = {
     **dict.fromkeys(("VARCHAR", "NVARCHAR", "CHAR", "NCHAR", "TEXT", "VARCHAR2", "CHARACTER", "BPCHAR"), "STRING"),
@@ -197,6 +197,7 @@ def quoted_identifier(source: Source, catalog: Catalog) -> list[Repair]:
 
 # Parentheses behind these hold a condition, which begins with a column.
 _BEFORE_GROUP = frozenset(("WHERE", "AND", "OR", "NOT", "ON", "HAVING", "WHEN", "QUALIFY"))
+_OF_COLUMNS = frozenset(("COUNT", "SUM", "AVG", "MIN", "MAX", "LOWER", "UPPER", "DISTINCT", "ROUND", "LENGTH"))
 
 
 def _column_place(source: Source, index: int) -> bool:
@@ -220,26 +221,11 @@ def _column_place(source: Source, index: int) -> bool:
         return True
     if sign == "(" and upper(source, opening - 1) in _BEFORE_GROUP:
         return True
-    return sign == "(" and upper(source, opening - 1) in (
-        "COUNT",
-        "SUM",
-        "AVG",
-        "MIN",
-        "MAX",
-        "LOWER",
-        "UPPER",
-        "DISTINCT",
-        "ROUND",
-        "LENGTH",
-    )
+    return sign == "(" and upper(source, opening - 1) in _OF_COLUMNS
 
 
 def _named(source: Source, index: int, name: str, message: str) -> Repair:
     plain = (
         name.isascii() and name.replace("_", "a").isalnum() and not name[0].isdigit() and name.upper() not in RESERVED
     )
-    token = source.tokens[index]
-    after = name if plain else f"`{name}`"
-    return Repair(
-        [Edit(token.start, token.end, after)], Fix(code="quoted-name", message=message, before=token.text, after=after)
-    )
+    return replace(source, index, index, name if plain else f"`{name}`", "quoted-name", message)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bmsql.sql._fixes._base import Repair, operand_end, operand_start, piece, primary_start, text, upper
+from bmsql.sql._fixes._base import Repair, operand_end, operand_start, piece, primary_start, replace, text, upper
 from bmsql.sql._fixes._names import TYPE_NAMES
-from bmsql.sql._source import Edit, Source
-from bmsql.types import Catalog, Fix
+from bmsql.sql._source import Source
+from bmsql.types import Catalog
 
 
 def double_colon(source: Source, catalog: Catalog) -> list[Repair]:
@@ -30,15 +30,8 @@ def double_colon(source: Source, catalog: Catalog) -> list[Repair]:
             last = closing
         if text(source, last + 1) == "[":
             continue
-        before = piece(source, start, last)
         after = f"CAST({piece(source, start, index - 1)} AS {name})"
-        edit = Edit(source.tokens[start].start, source.tokens[last].end, after)
-        return [
-            Repair(
-                [edit],
-                Fix(code="double-colon", message="A cast is written CAST(x AS type).", before=before, after=after),
-            )
-        ]
+        return [replace(source, start, last, after, "double-colon", "A cast is written CAST(x AS type).")]
     return []
 
 
@@ -54,18 +47,6 @@ def ilike(source: Source, catalog: Catalog) -> list[Repair]:
         if left is None or right is None or upper(source, right + 1) == "ESCAPE":
             continue
         word = "NOT LIKE" if negated else "LIKE"
-        before = piece(source, left, right)
         after = f"LOWER({piece(source, left, left_last)}) {word} LOWER({piece(source, index + 1, right)})"
-        edit = Edit(source.tokens[left].start, source.tokens[right].end, after)
-        return [
-            Repair(
-                [edit],
-                Fix(
-                    code="ilike",
-                    message="BigQuery has no ILIKE; both sides are lower-cased.",
-                    before=before,
-                    after=after,
-                ),
-            )
-        ]
+        return [replace(source, left, right, after, "ilike", "BigQuery has no ILIKE; both sides are lower-cased.")]
     return []

@@ -32,7 +32,7 @@ def regexp_replace(node: exp.Expr) -> exp.Expr:
 def regexp_extract(node: exp.Expr) -> exp.Expr:
     """REGEXP_EXTRACT: no match is NULL, where DuckDB gives an empty text."""
     pattern = _pattern(node, literal=True)
-    group, inner = _group(pattern, node)
+    group, inner = _group(pattern)
     this = node.this
     require_strings(node, this)
     nth = node.args.get("occurrence")
@@ -57,7 +57,7 @@ def regexp_extract(node: exp.Expr) -> exp.Expr:
 def regexp_extract_all(node: exp.Expr) -> exp.Expr:
     """REGEXP_EXTRACT_ALL, of patterns that match at least a character: the two differ on empty matches."""
     pattern = _pattern(node, literal=True)
-    group, inner = _group(pattern, node)
+    group, inner = _group(pattern)
     require_strings(node, node.this)
     _not_empty(inner, node)
     if group and re.search(r"[|?*{]", pattern.replace(inner, "", 1)):
@@ -89,7 +89,7 @@ def _not_empty(pattern: str, node: exp.Expr) -> None:
         raise unsupported(f"DuckDB and BigQuery differ on empty matches: {source(node)}", "Use + for *.")
 
 
-def _group(pattern: str, node: exp.Expr) -> tuple[int, str]:
+def _group(pattern: str) -> tuple[int, str]:
     """The group that BigQuery extracts (0: the whole match) and its pattern; more than one is an error there."""
     spans = _groups(pattern)
     if len(spans) > 1:
