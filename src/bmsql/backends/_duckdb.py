@@ -8,8 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from bmsql.backends._base import DryRun
 from bmsql.backends._duckdb_file import (
@@ -31,12 +30,13 @@ from bmsql.errors import (
     BackendError,
     BackendUnavailableError,
     ExecutionError,
+    ForbiddenSqlError,
     InvalidSqlError,
     QueryCancelledError,
     QueryTimeoutError,
     SqlSyntaxError,
 )
-from bmsql.types import Catalog, Limits, QueryResult, TableInfo, ValidatedQuery
+from bmsql.types import Catalog, Closing, Limits, QueryResult, TableInfo, ValidatedQuery
 
 if TYPE_CHECKING:
     import duckdb
@@ -47,7 +47,7 @@ _MAX_THREADS = 4
 _TRANSLATIONS_KEPT = 128
 
 
-class DuckDBBackend:
+class DuckDBBackend(Closing):
     """Tables and views of the schema `main` of a DuckDB file.
 
     path: the file. project, dataset: what qualifies the tables in queries (by default `bmsql` and
@@ -180,14 +180,6 @@ class DuckDBBackend:
         if instance is not None:
             release(instance)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self.path)!r}, project={self._project!r}, dataset={self._dataset!r})"
 
@@ -196,7 +188,7 @@ class DuckDBBackend:
             raise TypeError("a backend runs a ValidatedQuery, not text: see bmsql.sql.validate")
         try:
             return self._translations(query.sql)
-        except (SqlSyntaxError, InvalidSqlError) as e:
+        except (SqlSyntaxError, ForbiddenSqlError, InvalidSqlError) as e:
             # Validation lets none of these through, but what binds names last refuses like a database.
             raise ExecutionError(e.message, remedy=e.remedy) from e
 
