@@ -108,6 +108,15 @@ def test_readings(agent: Agent, case: dict[str, Any]) -> None:
     assert {one.target for one in plan.filters if one.op != "not_null"} == set(case["filters"])
 
 
+@pytest.mark.parametrize("case", cases("shapes"), ids=lambda case: case["q"])
+def test_shapes(agent: Agent, case: dict[str, Any]) -> None:
+    plan = answered(agent, case["q"])
+    aggregate = f"{plan.aggregate.function} {plan.aggregate.column}" if plan.aggregate else ""
+    assert (plan.intent, aggregate) == (case["intent"], case["aggregate"])
+    assert [item.column for item in plan.group_by] == ([case["group"]] if case["group"] else [])
+    assert plan.limit == case.get("limit")
+
+
 @pytest.mark.parametrize("question", ["", "   ", "\n\t", "\0", "x" * 5000, "caf\udce9"])
 def test_no_question(agent: Agent, question: str) -> None:
     with pytest.raises(QuestionError):

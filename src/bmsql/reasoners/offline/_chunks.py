@@ -96,10 +96,11 @@ def cut(text: str, tokens: list[Token], mentions: Sequence[Mention], vocabulary:
             taken[index] = True
         position = last
     inside = {index for chunk in chunks if chunk.mention for index in range(chunk.first, chunk.last)}
+    chunks += _around(text, tokens, words, inside, vocabulary)
     rules = _triggers(text, tokens, words, inside, vocabulary)
     rules = [rule for rule in rules if not _covered(rule, chunks)]
     hints = _layer(text, tokens, words, vocabulary.hints)
-    for chunk in (*rules, *hints):
+    for chunk in (*rules, *hints, *chunks):
         for index in range(chunk.first, chunk.last):
             taken[index] = True
     unknown = [
@@ -125,6 +126,21 @@ def _inside(
     if rest:
         parts.append(_chunk(text, tokens, first + count, first + count + rest[0], tuple(rest[1]), None))
     return parts
+
+
+def _around(text: str, tokens: list[Token], words: list[str], inside: set[int], vocabulary: Vocabulary) -> list[Chunk]:
+    """`reduced cerebellar expression`: a phrase of plain English with a name in the midst of it."""
+    places = [index for index in range(len(tokens)) if index not in inside]
+    outside = [words[index] for index in places]
+    found = []
+    for position, place in enumerate(places):
+        match = vocabulary.main.match(outside, position)
+        if match is None or match[0] < 2 or Sense("english", "less_of") not in match[1]:
+            continue
+        last = places[position + match[0] - 1] + 1
+        if last - place > match[0]:
+            found.append(_chunk(text, tokens, place, last, (Sense("english", "less_of"),), None))
+    return found
 
 
 def _is_count(words: list[str], vocabulary: Vocabulary) -> bool:

@@ -78,8 +78,10 @@ def read_numbers(chunked: Chunked, vocabulary: Vocabulary, taken: set[int]) -> N
 
 
 def _signs(chunked: Chunked) -> list[Comparison]:
-    """`a negative beta`: an attribute whose sign is named."""
-    found = []
+    """`a negative beta`: an attribute whose sign is named; both signs restrict nothing."""
+    found: list[Comparison] = []
+    if chunked.english("negative") and chunked.english("positive"):
+        return found
     for chunk in chunked.english("negative", "positive"):
         near = [
             other

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace as with_changes
+from functools import partial
 
 from bmsql.conventions import RuleBook
 from bmsql.reasoners.offline._chunks import Chunk
@@ -13,6 +14,7 @@ from bmsql.reasoners.offline._named import quoted, searches_text, spellings, tex
 from bmsql.reasoners.offline._outputs import Outputs
 from bmsql.reasoners.offline._part import Part, PartReader
 from bmsql.reasoners.offline._question import Question
+from bmsql.reasoners.offline._rankings import counted_measure
 from bmsql.reasoners.offline._relation import Relation, relate
 from bmsql.reasoners.offline._shape import Shape, shape_of
 from bmsql.semantic import SemanticModel
@@ -45,7 +47,7 @@ class Composer:
         if len(families) == 1:
             return families[0]
         if asked is not None:
-            family = self.question.family_of(asked)
+            family = self._of_the_table(asked, families) or self.question.family_of(asked)
             if family:
                 return family
         totals = dict.fromkeys(families, 0.0)
@@ -54,12 +56,28 @@ class Composer:
                 totals[family] += item.weights.get(family, 0.0)
         return max(totals, key=lambda family: totals[family])
 
+    def _of_the_table(self, asked: Chunk, families: Sequence[str]) -> str:
+        """`frequencies in the cohort table of the PD SNPs`: the table that the attribute is said to stand in."""
+        for attribute in self.question.chunked.of("attribute"):
+            for hint in self.question.chunked.hints:
+                behind = attribute.last <= hint.first <= attribute.last + _NEAR
+                before = hint.last == attribute.first or (hint.first < attribute.last and attribute.first < hint.last)
+                if not (behind or before) or hint.last > asked.first:
+                    continue
+                for family in set(hint.names("hint")) & set(families):
+                    if any(family in self.model.attributes[name].show for name in attribute.names("attribute")):
+                        return family
+        return ""
+
     # -- one family ---------------------------------------------------------------------------
 
     def _single(self, family: str, shape: Shape) -> Plan:
         relation = relate(self.question, family, self.model, self.tables, shape)
         if relation.problem:
             return Plan(answerable=False, problem=relation.problem)
+        if relation.each and shape.intent == "count" and not shape.group:
+            # `how many for A versus for B`: two counts, not one of both together.
+            shape = with_changes(shape, intent="group", group=relation.each)
         part = self.part(family, family[0], relation.tables, relation.entity, shape)
         if relation.kind in ("intersect", "difference"):
             return self._related(part, relation, shape)
@@ -76,8 +94,9 @@ class Composer:
         rules: Sequence[Chunk] | None = None,
         *,
         linking: bool = False,
+        elsewhere: Callable[[Filter], bool] = lambda _: False,
     ) -> Part:
-        """The filters and conventions that the question states of one family."""
+        """The filters and conventions that the question states of one family, but for those said `elsewhere`."""
         own = list(chunks if chunks is not None else self.question.chunked.chunks)
         triggers = list(rules if rules is not None else self.question.chunked.rules)
         part = Part(family, alias, tables)
@@ -86,7 +105,7 @@ class Composer:
         part.filters += placed
         part.notes += notes
         part.filters += self.reader.conditions(family, own)
-        comparisons = self.reader.comparisons(family)
+        comparisons = [pair for pair in self.reader.comparisons(family) if not elsewhere(pair[1])]
         part.filters += [filter_ for _, filter_ in comparisons]
         part.filters += self._tests(family, own, part.filters)
         part.filters += self._absent(family, own)
@@ -159,16 +178,30 @@ class Composer:
                 if chunk.names("attribute")
             ]
             for gap, chunk in sorted(near, key=lambda pair: pair[0]):
-                attributes = [self.model.attributes[name] for name in chunk.names("attribute")]
-                roles = [
-                    one.test.get(family) or one.measure.get(family) or next(iter(one.show.get(family, ())), None)
-                    for one in attributes
-                ]
-                role = next((role for role in roles if role), None)
-                if role and gap <= 4:
-                    found.append(Filter(target=role, op="null", words=f"{cue.text} {chunk.text}"))
+                if gap > _NEAR:
+                    break
+                words = f"{cue.text} {chunk.text}"
+                measure = counted_measure(self.question, chunk.first, family, self.model)
+                if measure and chunk.first >= cue.last:
+                    # `no targets`: the number of them is recorded, and is 0.
+                    role = self.model.attributes[measure].measure[family]
+                    found.append(Filter(target=role, op="=", values=(0,), words=words))
+                    break
+                roles = [self._recorded(name, family) for name in chunk.names("attribute")]
+                if any(roles):
+                    found.append(Filter(target=next(filter(None, roles)), op="null", words=words))
                     break
         return found
+
+    def _recorded(self, name: str, family: str) -> str:
+        """The role that holds an attribute in a family; never the name of what the row is of."""
+        attribute = self.model.attributes[name]
+        subject = self.model.entities.get(self.model.families[family].subject)
+        entity = self.model.entities.get(attribute.entity)
+        recipes = [spec.match.get(family) if spec else None for spec in (entity, subject)]
+        held, named = (recipe.shown if recipe else "" for recipe in recipes)
+        shown = [role for role in attribute.show.get(family, ()) if role != named]
+        return attribute.test.get(family) or attribute.measure.get(family) or held or next(iter(shown), "")
 
     def _named_text(self, family: str, filters: Sequence[Filter]) -> list[Filter]:
         """`gene sets with lipoprotein in their name`, or a quoted name."""
@@ -224,9 +257,10 @@ class Composer:
         joins: list[PlanJoin] = []
         for number, value in enumerate(relation.values):
             alias = value.alias if value.alias not in {one.alias for one in parts} else f"{value.alias}{number}"
-            rules = relation.rules_of(self.question, number)
-            own = self.part(part.family, alias, value.tables, relation.entity, shape, rules=rules)
-            own.filters = [one for one in own.filters if not self._said_of_another(one, relation, number)]
+            rules = relation.rules_of(self.question, number, frozenset(self.rules.triggers(part.family)))
+            said = partial(self._said_of_another, relation=relation, number=number)
+            own = self.part(part.family, alias, value.tables, relation.entity, shape, rules=rules, elsewhere=said)
+            own.filters = [one for one in own.filters if not said(one)]
             if value.filter is not None:
                 own.filters.append(value.filter)
             if relation.kind == "difference" and number:

@@ -162,10 +162,11 @@ def _assumed(
     if not name or name not in rules or is_lookup(family, filters, model):
         return uses
     rule = rules[name]
-    roles = {rule.role, *(rules[other].role for names in rule.companions.values() for other in names if other in rules)}
-    if any(
-        rules[use.rule].kind == "threshold" and rules[use.rule].role in roles and use.mode != "implied" for use in uses
-    ):
+    beside = {rules[other].role for names in rule.companions.values() for other in names if other in rules}
+    settled = [use for use in uses if rules[use.rule].kind == "threshold" and use.mode != "implied"]
+    # Waiving only what comes beside the rule, as in `ignoring HEIDI`, leaves the rule as it is.
+    settled = [use for use in settled if not (use.mode == "waived" and rules[use.rule].role in beside)]
+    if any(rules[use.rule].role in {rule.role, *beside} for use in settled):
         return uses
     if any(
         rules[use.rule].kind == "threshold" and (use.mode == "implied" or rules[use.rule].role == rule.role)
@@ -175,9 +176,20 @@ def _assumed(
     if any(one.op != "match" and one.target not in _places(family, model) for one in filters):
         return uses
     rows = not linking and (shape.entity in ("", spec.subject) or (shape.intent == "count" and not shape.counted))
-    if rows or question.has("all") or _UNTHRESHOLDED & set(question.lows):
+    if rows or question.has("all") or _speaks_of_tests(question, family):
         return uses
     return [*uses, ConventionUse(rule=name, mode="implied", words="")]
+
+
+def _speaks_of_tests(question: Question, family: str) -> bool:
+    """Whether what was tested or is held is asked about, in this family: `the drug table` is another."""
+    for index, low in enumerate(question.lows):
+        if low not in _UNTHRESHOLDED:
+            continue
+        named = [chunk for chunk in question.chunked.chunks if chunk.last == index and question.families_of(chunk)]
+        if not named or any(family in question.families_of(chunk) for chunk in named):
+            return True
+    return False
 
 
 def _places(family: str, model: SemanticModel) -> set[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from bmsql.reasoners.offline._chunks import Chunk
+from bmsql.reasoners.offline._dropped import asks_for_any, less, lone_letter, members, ratios, several, shared
 from bmsql.reasoners.offline._question import Question
 from bmsql.semantic import SemanticModel
 from bmsql.types import Filter, Plan
@@ -14,6 +15,8 @@ _PRONOUNS = frozenset({"it", "that", "this", "them", "those", "each", "one"})
 _ORDINALS = frozenset({"second", "third", "fourth", "fifth", "2nd", "3rd", "4th", "5th"})
 # How many words may stand between an ordinal and the superlative that it counts.
 _NEAR_RANK = 3
+# How many words may stand between a "not" and the words that waive a rule.
+_NEAR_WAIVER = 2
 _ONE = frozenset({"one", "1", "once", "a", "two"})
 _LAST_LATIN = 0x24F
 _GREEK = frozenset("\u03b1\u03b2\u03b3\u03b4\u03b5\u03ba\u03bb\u03bc\u03c3\u03c4\u03c9\u0391\u0392\u0394")
@@ -22,7 +25,21 @@ _IDLE_NOT = frozenset({"no", "not", "without", "don't", "doesn't"})
 
 def doubt(question: Question, plan: Plan, model: SemanticModel) -> str:
     """Why the plan cannot be the whole question, or an empty string."""
-    for check in (_unread, _agents, _mentions, _numbers, _comparisons, _negations, _aggregates, _rankings):
+    for check in (
+        _unread,
+        _agents,
+        _mentions,
+        _numbers,
+        _comparisons,
+        _negations,
+        less,
+        shared,
+        several,
+        ratios,
+        members,
+        _aggregates,
+        _rankings,
+    ):
         problem = check(question, plan, model)
         if problem:
             return problem
@@ -41,10 +58,14 @@ def _unread(question: Question, plan: Plan, model: SemanticModel) -> str:
     problem = next((found for index in range(len(lows)) if (found := _unread_at(question, plan, index, ranks))), "")
     if problem:
         return problem
-    words = [token for token in question.chunked.tokens if token.kind != "stop"]
+    end = max((index + 1 for index, token in enumerate(question.chunked.tokens) if token.kind != "stop"), default=0)
     last = ranks[-1] if ranks else None
-    if last is not None and last.last == len(words) and not last.names("attribute"):
+    bare = last is not None and " " not in last.text and plan.aggregate is None
+    if last is not None and bare and last.last == end and not last.names("attribute"):
         return f"It is not clear what '{last.text}' ranks by."
+    letter = lone_letter(question, model)
+    if letter:
+        return f"It is not clear what '{letter}' restricts."
     if question.distance and question.regions and not any(region.first for region, _ in question.regions):
         return "A distance needs a position, a SNP or a gene to start from."
     return ""
@@ -111,7 +132,8 @@ def _mentions(question: Question, plan: Plan, model: SemanticModel) -> str:
         stored = {value.lower() for values in mention.stored.values() for value in values} | {mention.value.lower()}
         if stored & used or mention.value in about or _inside(chunk, question.chunked.hints):
             continue
-        if model.entities[mention.entity].classifies or chunk.senses:
+        judged = any(question.is_judged(chunk, model.families[family].subject) for family in question.families)
+        if model.entities[mention.entity].classifies or chunk.senses or judged:
             continue  # read as a noun or an attribute instead
         if any(region.first is not None and 0 <= place.first - chunk.last <= 3 for region, place in question.regions):
             continue  # describes the region behind it
@@ -137,6 +159,8 @@ def _numbers(question: Question, plan: Plan, model: SemanticModel) -> str:
         return f"It is not clear what the number {token.text} restricts."
     unplaced = [one for one in question.numbers.comparisons if not _is_placed(one.words, plan.filters, plan.having)]
     for one in unplaced:
+        if plan.joins and asks_for_any(one, plan, model):
+            continue
         if one.kind != "count" or plan.intent not in ("count", "group", "rank") or one.values[0] > 1:
             return f"It is not clear what '{one.words}' restricts."
     return ""
@@ -180,7 +204,7 @@ def _negations(question: Question, plan: Plan, model: SemanticModel) -> str:
     )
     complement = any(use.mode == "complement" for use in plan.conventions)
     false_tests = any(one.values == (False,) for one in plan.filters)
-    waived = any(use.mode == "waived" for use in plan.conventions)
+    waived = {use.words for use in plan.conventions if use.mode == "waived" and use.words}
     compared = {index for one in question.numbers.comparisons for index in range(one.first, one.last)}
     for chunk in question.chunked.english("not", "but_not"):
         if chunk.first in compared or chunk.first in question.distances:
@@ -193,10 +217,16 @@ def _negations(question: Question, plan: Plan, model: SemanticModel) -> str:
             continue  # `no more than` is a comparison
         if anti or false_tests or complement or _inside(chunk, question.chunked.chunks, longer=True):
             continue
-        if waived or _is_idle(question, chunk):
+        if _is_waived(question, chunk, waived) or _is_idle(question, chunk):
             continue
         return f"It is not clear what '{chunk.text}' leaves out."
     return ""
+
+
+def _is_waived(question: Question, chunk: Chunk, waived: set[str]) -> bool:
+    """Whether a "not" belongs to words that waive a rule; further off, it says something of its own."""
+    rules = [rule for rule in question.chunked.rules if rule.text in waived]
+    return any(rule.first - chunk.last >= -_NEAR_WAIVER and chunk.first - rule.last <= _NEAR_WAIVER for rule in rules)
 
 
 def _is_idle(question: Question, chunk: Chunk) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from bmsql.reasoners.offline._chunks import Chunk, Chunked
+from bmsql.reasoners.offline._vocabulary import Sense
 from bmsql.semantic import SemanticModel
 from bmsql.types import Mention
 
@@ -171,7 +172,7 @@ def _each_needed(families: tuple[str, ...], weighted: list[Weighted], joinable: 
 
 
 def _fit(families: tuple[str, ...], weighted: list[Weighted], model: SemanticModel) -> Fit:
-    score = sum(max(item.weights.get(family, 0.0) for family in families) for item in weighted)
+    score = sum(max(item.weights.get(family, 0.0) for family in families) for item in _once(weighted))
     score += sum(model.families[family].weight for family in families) - _EXTRA_FAMILY * (len(families) - 1)
     left_out = tuple(
         item.chunk
@@ -180,6 +181,17 @@ def _fit(families: tuple[str, ...], weighted: list[Weighted], model: SemanticMod
         and max(item.weights.get(family, 0.0) for family in families) <= 0
     )
     return Fit(families, score, left_out)
+
+
+def _once(weighted: list[Weighted]) -> Iterable[Weighted]:
+    """What speaks for families, without the repetitions of a rule: `approved for X and also approved for Y`."""
+    said: set[tuple[Sense, ...]] = set()
+    for item in weighted:
+        if item.chunk.names("rule"):
+            if item.chunk.senses in said:
+                continue
+            said.add(item.chunk.senses)
+        yield item
 
 
 def _names_things(chunk: Chunk, model: SemanticModel) -> bool:

@@ -13,6 +13,7 @@ from bmsql.reasoners.offline._shape import Shape
 from bmsql.semantic import SemanticModel
 from bmsql.types import Aggregate, Filter, Intent, Order, PlanJoin, SelectItem
 
+_OWNED = (["its"], ["their"])
 _KEYLIKE = ("symbol", "name", "identifier")
 
 
@@ -169,6 +170,9 @@ class Outputs:
             return False
         if family_subject_named(self.part.family, self.part.filters, self.model):
             return False
+        asked = self.question.asked()
+        if asked is not None and self.question.lows[max(0, asked.first - 1) : asked.first] in _OWNED:
+            return False  # `for every drug, what are its targets`: of each row
         same = entity == family.subject or self._is_subject(entity)
         if same:
             return family.exploded

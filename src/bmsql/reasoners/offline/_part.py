@@ -53,6 +53,8 @@ class PartReader:
                 continue
             if self._is_asked(chunk, family, chunks) or self._names_region(chunk):
                 continue
+            if self.question.is_judged(chunk, self.model.families[family].subject):
+                continue
             key = (mention.entity, self.question.negated(chunk))
             grouped.setdefault(key, []).append(self._values(mention, family))
             words.setdefault(key, []).append(chunk.text)
@@ -286,11 +288,6 @@ def _add_condition(filters: list[Filter], own: Filter) -> None:
 def stored_values(mention: Mention, family: str) -> tuple[str, ...]:
     """The values to look for in a family; the canonical one where none is stored."""
     return mention.stored.get(family) or (mention.value,)
-
-
-def with_mode(uses: list[ConventionUse], rule: str, mode: str) -> list[ConventionUse]:
-    """The uses with one rule's mode changed."""
-    return [replace_mode(use, mode) if use.rule == rule else use for use in uses]
 
 
 def replace_mode(use: ConventionUse, mode: str) -> ConventionUse:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from bmsql.reasoners.offline._chunks import Chunk, Chunked, cut
-from bmsql.reasoners.offline._comparisons import Comparison, Numbers, read_numbers
+from bmsql.reasoners.offline._comparisons import Numbers, read_numbers
 from bmsql.reasoners.offline._families import Fit, Weighted
 from bmsql.reasoners.offline._regions import Region, regions, window
 from bmsql.reasoners.offline._tokens import clean, tokenise
@@ -20,6 +20,7 @@ _ASKING = frozenset(
 )
 
 
+_PREPOSITIONS = frozenset({"for", "of", "in", "on", "by", "to", "with", "from", "at"})
 _PASSED = frozenset({"the", "of", "on", "in", "a", "an", "any", "also", "as", "well"})
 _NEGATION_REACH = 4
 
@@ -39,6 +40,7 @@ class Question:
     vocabulary: Vocabulary | None = None
     quoted: list[tuple[int, int]] = field(default_factory=list)
     fit: Fit | None = None
+    directions: frozenset[str] = frozenset()
 
     @property
     def families(self) -> tuple[str, ...]:
@@ -68,7 +70,8 @@ class Question:
         if arrow >= 0:
             start = next((index for index, token in enumerate(self.chunked.tokens) if token.start > arrow), 0)
         else:
-            start = next((index for index, low in enumerate(self.lows[:12]) if low in _ASKING), 0)
+            asking = (index for index, low in enumerate(self.lows[:12]) if low in _ASKING)
+            start = next((index for index in asking if not self._is_relative(index)), 0)
         candidates = [
             chunk for chunk in self.chunked.chunks if self._names_something(chunk) and not self.is_compared(chunk)
         ]
@@ -80,6 +83,25 @@ class Question:
         ):
             return after[1]  # which disease (MeSH heading)
         return after[0] if after else None
+
+    def _is_relative(self, index: int) -> bool:
+        """Whether a `which` stands behind what it is of: `genes for which ...`, `genes which ...`."""
+        if self.lows[index] not in ("which", "whom", "that"):
+            return False
+        nouns = [chunk for chunk in self.chunked.of("noun") if not chunk.mention]
+        if any(chunk.first == index + 1 for chunk in nouns):
+            return False
+        if index and self.lows[index - 1] in _PREPOSITIONS:
+            return any(chunk.last < index for chunk in nouns)
+        return any(chunk.last == index for chunk in nouns)
+
+    def is_judged(self, chunk: Chunk, subject: str) -> bool:
+        """Whether a value is judged against the row of a named thing: `is G the effect allele of rs356228`."""
+        entity = self.model.entities[chunk.linked.entity]
+        subjects = {family.subject for family in self.model.families.values()}
+        if entity.kind != "identifier" or entity.same_as or chunk.linked.entity in subjects:
+            return False
+        return any(other.linked.entity == subject for other in self.chunked.mentions)
 
     def is_compared(self, chunk: Chunk) -> bool:
         """Whether a chunk is only part of a number's phrase, as `phase` in `phase 2`."""
@@ -192,8 +214,3 @@ def open_question(
 def without(question: Question, chunk: Chunk, kinds: frozenset[str]) -> Chunk:
     """The chunk without its senses of some kinds."""
     return replace(chunk, senses=tuple(sense for sense in chunk.senses if sense.kind not in kinds))
-
-
-def comparison_near(question: Question, chunk: Chunk) -> Comparison | None:
-    """The comparison that uses an attribute chunk, if any."""
-    return next((one for one in question.numbers.comparisons if one.attribute is chunk), None)

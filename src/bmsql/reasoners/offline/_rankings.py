@@ -8,8 +8,8 @@ from bmsql.reasoners.offline._chunks import Chunk
 from bmsql.reasoners.offline._question import Question
 from bmsql.semantic import SemanticModel
 
-_MOST_WORDS = ("most ", "largest ", "biggest ")
-_LEAST_WORDS = ("fewest ", "smallest ")
+_MOST_WORDS = ("most ", "largest ", "biggest ", "highest number ", "greatest number ", "maximum number ")
+_LEAST_WORDS = ("fewest ", "smallest ", "lowest number ")
 _LAST_WORDS = ("last", "latest")
 _ORDINALS = frozenset({"first", "earliest", *_LAST_WORDS})
 _TIMES = frozenset(
@@ -18,6 +18,8 @@ _TIMES = frozenset(
 )
 # How far, in words, a superlative may stand from the attribute that it ranks by.
 _REACH = 4
+# Within how many words behind a number its noun stands.
+_COUNTED_REACH = 3
 
 
 @dataclass(frozen=True)
@@ -140,18 +142,43 @@ def counted_measure(question: Question, first: int, family: str, model: Semantic
             for sense in found[1]:
                 if sense.kind == "attribute" and family in model.attributes[sense.name].measure:
                     return sense.name
+    return _count_of_listed(question, first, family, model)
+
+
+def _count_of_listed(question: Question, first: int, family: str, model: SemanticModel) -> str:
+    """`exactly one gene`, where rows list genes and hold how many these are."""
+    things = [chunk for chunk in question.chunked.chunks if chunk.names("noun") or chunk.names("attribute")]
+    counted = next((chunk for chunk in things if first <= chunk.first < first + _COUNTED_REACH), None)
+    if counted is None:
+        return ""
+    named = (*counted.names("noun"), *(model.attributes[name].entity for name in counted.names("attribute")))
+    for name in named:
+        recipe = model.entities[name].match.get(family) if name else None
+        if recipe is None or recipe.how != "listed" or name == model.families[family].subject:
+            continue
+        for measure, one in model.attributes.items():
+            counts = any(words.startswith("number of ") for words in one.words)
+            if counts and family in one.measure and recipe.shown in one.show.get(family, ()):
+                return measure
     return ""
 
 
 def ranks_groups(question: Question, entity: str, family: str, model: SemanticModel) -> bool:
     """Whether groups are ranked by how much is in them: `the tissues with the most signals`."""
-    if question.chunked.english("most", "fewest") and ranking(question, family, model) is None:
+    cues = question.chunked.english("most", "fewest")
+    found = ranking(question, family, model) if cues else None
+    if cues and (found is None or (not found.own and _counts_a_noun(question, cues[0]))):
         return True
     for chunk in question.chunked.english("count"):
         before = question.lows[max(0, chunk.first - 2) : chunk.first]
         if chunk.text.lower() in ("number of", "count of") and "by" in before:
             return True
     return _most_significant_of(question, entity, family, model)
+
+
+def _counts_a_noun(question: Question, cue: Chunk) -> bool:
+    """`in which year were the most drugs first approved`: what is counted stands right behind the "most"."""
+    return any(chunk.first == cue.last and is_plural(chunk) for chunk in question.chunked.of("noun"))
 
 
 def _most_significant_of(question: Question, entity: str, family: str, model: SemanticModel) -> bool:

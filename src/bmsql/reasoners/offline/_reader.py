@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from bmsql.conventions import RuleBook
 from bmsql.reasoners.offline._chunks import Chunk
@@ -17,13 +17,11 @@ from bmsql.reasoners.offline._shape import shape_of
 from bmsql.reasoners.offline._tokens import clean
 from bmsql.reasoners.offline._vocabulary import Vocabulary
 from bmsql.semantic import SemanticModel
-from bmsql.types import ConventionUse, Mention, Plan
+from bmsql.types import ConventionUse, LinkQuestion, Mention, Plan
 
 _TEXT_REACH = 4
 _LONGEST = 300
 _KINDS = frozenset("gene genes protein proteins receptor receptors enzyme enzymes symbol symbols (".split())
-
-LinkQuestion = Callable[[str], tuple[Mention, ...]]
 
 
 class Reader:
@@ -45,6 +43,7 @@ class Reader:
         self.vocabulary = Vocabulary(model, triggers)
         self.rule_families = {rule.name: rule.families for rule in rules if rule.role}
         self.thresholds = frozenset(rule.name for rule in rules if rule.kind == "threshold")
+        self.directions = frozenset(rule.name for rule in rules if rule.kind == "direction")
         self.joinable = joinable_families(model)
 
     def read(self, question: str) -> Plan:
@@ -63,6 +62,7 @@ class Reader:
         if not fits or not strong:
             return _abstain("Nothing in the question names something that the tables hold.", mentions)
         opened.fit = fits[0]
+        opened.directions = self.directions
         problem = self._missing(opened) or self._not_understood(opened)
         if problem:
             return _abstain(problem, mentions, tuple(token.text for token in opened.chunked.unknown))
@@ -125,7 +125,7 @@ class Reader:
             problem = self._absent(chunk, families)
             if problem:
                 return problem
-        problem = self._other_sense(question)
+        problem = self._not_studied(question) or self._other_sense(question)
         if problem:
             return problem
         if question.fit and question.fit.left_out:
@@ -136,6 +136,29 @@ class Reader:
             return (
                 f"Cytogenetic bands such as {found} are not in the data; name a gene, or a region with its positions."
             )
+        return ""
+
+    def _not_studied(self, question: Question) -> str:
+        """`significant variants for X`, where the study of variants has not X, and no other study is named."""
+        asked, chosen = question.asked(), set(question.families)
+        if asked is None or any(chosen & set(hint.names("hint")) for hint in question.chunked.hints):
+            return ""
+        if any(_overlap(rule, asked) and self._families_of_rule(rule) & chosen for rule in question.chunked.rules):
+            return ""  # `signals`, which other tests have as well
+        if any(set(self.model.entities[one.linked.entity].match) <= chosen for one in question.chunked.mentions):
+            return ""  # a tissue or a kind of QTL names the study
+        if any(self.model.families[name].subject in asked.names("noun") for name in chosen):
+            return ""
+        for name, family in self.model.families.items():
+            if family.subject not in asked.names("noun") or name in chosen:
+                continue
+            tables = [self.model.tables[table] for table in self.model.tables_of(name)]
+            for chunk in question.chunked.mentions:
+                entity = chunk.linked.entity
+                studied = {table.about[entity] for table in tables if entity in table.about}
+                if studied and chunk.linked.value not in studied:
+                    missing = self.model.entities[entity].missing
+                    return f"The {family.label} do not cover {chunk.text}. {missing}".strip()
         return ""
 
     def _other_sense(self, question: Question) -> str:

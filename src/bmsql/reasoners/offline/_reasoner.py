@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from bmsql.conventions import RuleBook
 from bmsql.planning import compile_plan
 from bmsql.reasoners._base import Attempt, Evidence
-from bmsql.reasoners.offline._reader import LinkQuestion, Reader
+from bmsql.reasoners.offline._reader import Reader
 from bmsql.reasoners.offline._text import answer_text
 from bmsql.semantic import SemanticModel
-from bmsql.types import Catalog, ConventionUse, Draft, Plan, Review
+from bmsql.types import Catalog, ConventionUse, Draft, LinkQuestion, Plan, Review
 
 
 class OfflineReasoner:

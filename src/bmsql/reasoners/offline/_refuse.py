@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bmsql.reasoners.offline._chunks import Chunk
 from bmsql.reasoners.offline._question import Question
 from bmsql.reasoners.offline._vocabulary import Vocabulary
 from bmsql.semantic import SemanticModel
@@ -11,6 +12,8 @@ _TARGETS = frozenset(
     " value values everything".split()
 )
 _POINTING = frozenset({"those", "these", "them", "they"})
+# Words of `what is X`, with those of a long name.
+_FEW = 6
 _POLITE = frozenset(
     "please kindly can could would you now then and just go ahead to i want need must should ; ' \" - , :".split()
 )
@@ -28,6 +31,9 @@ def refuse(question: Question, model: SemanticModel, vocabulary: Vocabulary) -> 
             chunk.first < position and (chunk.mention or chunk.names("noun")) for chunk in question.chunked.chunks
         ):
             return f"'{low}' points to something that this question does not name; each question stands alone."
+    problem = _asks_to_explain(question, model)
+    if problem:
+        return problem
     table_names = {name.lower() for name in model.tables}
     for position, low in enumerate(lows):
         strong, weak = low in vocabulary.hostile[0], low in vocabulary.hostile[1]
@@ -47,6 +53,28 @@ def refuse(question: Question, model: SemanticModel, vocabulary: Vocabulary) -> 
             topic = chunk.names("outside")[0]
             return f"The tables hold nothing on {topic} ('{chunk.text}')."
     return ""
+
+
+def _asks_to_explain(question: Question, model: SemanticModel) -> str:
+    """`why was X withdrawn`, `what does HEIDI mean`, `what is a p-value`, `what is Parkinson's disease`."""
+    words = [token.low for token in question.chunked.tokens if token.kind != "stop"]
+    if words[:1] == ["why"]:
+        return "The tables hold figures and names, not reasons."
+    kinds = [model.entities[chunk.linked.entity].kind for chunk in question.chunked.mentions]
+    what = words[:2] in (["what", "is"], ["what", "are"], ["what", "does"], ["what", "do"])
+    ends = words[-1:] in (["mean"], ["means"]) or words[-2:] == ["stand", "for"]
+    acts = words[-1:] == ["do"] and "symbol" in kinds
+    article = words[2:3] in (["a"], ["an"]) and not kinds and not question.regions and not question.chunked.rules
+    said = [chunk for chunk in question.chunked.chunks if not chunk.mention and not _is_cue(chunk)]
+    bare = kinds == ["term"] and not said and not question.chunked.rules and len(words) <= _FEW
+    if what and (ends or acts or article or bare):
+        return "What things are or mean is not in the tables; ask what they hold of it."
+    return ""
+
+
+def _is_cue(chunk: Chunk) -> bool:
+    """Whether a chunk is an everyday word such as `what is` and nothing else."""
+    return all(sense.mode == "cue" for sense in chunk.senses)
 
 
 def _is_named(question: Question, position: int) -> bool:

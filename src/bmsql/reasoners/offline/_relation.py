@@ -29,7 +29,10 @@ class RelatedValue:
 
 @dataclass(frozen=True)
 class Relation:
-    """How the values of an entity stand to each other; `tables` are those read when not related."""
+    """How the values of an entity stand to each other; `tables` are those read when not related.
+
+    each: the entity whose values are told apart in counts.
+    """
 
     kind: Kind
     entity: str
@@ -38,12 +41,14 @@ class Relation:
     shows: bool = False
     tested_in_both: bool = False
     problem: str = ""
+    each: str = ""
 
-    def rules_of(self, question: Question, number: int) -> list[Chunk]:
-        """The trigger phrases that belong to one value: the nearest ones, or all if it has none."""
+    def rules_of(self, question: Question, number: int, known: frozenset[str]) -> list[Chunk]:
+        """The trigger phrases of `known` rules that belong to one value: the nearest ones, or all if it has none."""
         owned: list[list[Chunk]] = [[] for _ in self.values]
         for rule in question.chunked.rules:
-            owned[self.owner(rule.first, rule.last)].append(rule)
+            if known & set(rule.names("rule")):
+                owned[self.owner(rule.first, rule.last)].append(rule)
         if owned[number]:
             return owned[number]
         if self.kind == "difference" and number:
@@ -68,7 +73,7 @@ def relate(question: Question, family: str, model: SemanticModel, tables: frozen
     entity = next((name for table in present for name in model.tables[table].about), "")
     if entity:
         return _by_table(question, family, model, present, entity, shape)
-    repeated = _repeated(question, family, model)
+    repeated = _repeated(question, family, model) or _in_both_places(question, family, model, shape)
     if repeated:
         return _by_filter(question, family, model, present, repeated, shape)
     return Relation("one", "", present[:1])
@@ -124,13 +129,30 @@ def _repeated(question: Question, family: str, model: SemanticModel) -> str:
     return next((entity for entity, found in values.items() if len(found) > 1), "")
 
 
+def _in_both_places(question: Question, family: str, model: SemanticModel, shape: Shape) -> str:
+    """`genes significant both in blood and in brain`: a category of which a row has one, and another thing is asked."""
+    subject = model.families[family].subject
+    asked = model.entities.get(shape.entity)
+    if not question.has("both") or asked is None or family not in asked.match:
+        return ""
+    values: dict[str, set[str]] = {}
+    for chunk in question.chunked.mentions:
+        entity = model.entities[chunk.linked.entity]
+        recipe = entity.match.get(family)
+        single = recipe is not None and recipe.how in ("term", "equals") and entity.kind == "category"
+        if single and not entity.classifies and chunk.linked.entity not in (subject, shape.entity):
+            values.setdefault(chunk.linked.entity, set()).add(chunk.linked.value)
+    return next((entity for entity, found in values.items() if len(found) > 1), "")
+
+
 def _by_filter(
     question: Question, family: str, model: SemanticModel, present: tuple[str, ...], entity: str, shape: Shape
 ) -> Relation:
     chunks = [chunk for chunk in question.chunked.mentions if chunk.mention and chunk.mention.entity == entity]
     kind = _kind(question, chunks, family, shape, model)
     if kind == "union":
-        return Relation("one", "", present[:1])
+        apart = question.has("compare") or _each(question)
+        return Relation("one", "", present[:1], each=entity if apart else "")
     values: list[RelatedValue] = []
     for number, chunk in enumerate(chunks):
         filter_ = Filter(target=entity, op="match", values=stored_values(chunk.linked, family), words=chunk.text)

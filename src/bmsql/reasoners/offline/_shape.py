@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from bmsql.reasoners.offline._chunks import Chunk
 from bmsql.reasoners.offline._question import Question
@@ -22,6 +23,7 @@ _QUESTION_WORDS = frozenset({"which", "what", "list", "show", "give", "find", "n
 _ONE = (["was"], ["is"], ["one"], ["has"])
 # How far, in words, a noun may stand behind what counts it, and a question word into the question.
 _COUNT_REACH = 6
+_AVERAGE_REACH = 3
 _HEAD = 12
 
 
@@ -78,16 +80,31 @@ class _ShapeReader:
         self.singular = self._is_singular()
         self.attributes = asked_attributes(question, family, model)
         self.limit = question.numbers.limit
-        self.counts = question.has("count") and not self._counts_tests()
+        self.counts = any(not self._is_bound(chunk) for chunk in question.chunked.english("count"))
+        self.counts = self.counts and not self._counts_tests()
         self.group = self._group()
         self.ranking = ranking(question, family, model)
 
     def averaged(self) -> Shape | None:
-        measure = next((name for name in self.attributes if self.family in self.model.attributes[name].measure), "")
-        if not self.question.has("average") or not measure:
+        measure = self._averaged_measure()
+        if not measure:
             return None
         intent: Intent = "group" if self.group else "count"
         return Shape(intent, self.entity, self.attributes, measure=measure, aggregate="avg", group=self.group)
+
+    def _averaged_measure(self) -> str:
+        """The measure nearest behind the "average"; never what the rows are grouped by."""
+        measures = {
+            name: one
+            for name, one in self.model.attributes.items()
+            if self.family in one.measure and one.measure[self.family] != self.group
+        }
+        for cue in self.question.chunked.english("average"):
+            for chunk in self.question.chunked.of("attribute"):
+                named = next((name for name in chunk.names("attribute") if name in measures), "")
+                if named and 0 <= chunk.first - cue.last <= _AVERAGE_REACH:
+                    return named
+        return next((name for name in self.attributes if name in measures), "") if self.question.has("average") else ""
 
     def looked_up_count(self) -> Shape | None:
         """`How many targets has X`: the row of X holds the number."""
@@ -153,7 +170,7 @@ class _ShapeReader:
         if not self.counts:
             return None
         group = self.group
-        if self.question.has("direction"):
+        if self.question.has("direction") or (self.question.has("negative") and self.question.has("positive")):
             sign = attribute_of_numbers("sign", self.family, self.model)
             group = self.model.attributes[sign].measure[self.family] if sign else group
         counted, count_rows = self._counted(group)
@@ -184,9 +201,18 @@ class _ShapeReader:
         return Shape("rank", self.entity, self.attributes, limit=limit, best=best)
 
     def listed(self) -> Shape:
+        if self.group and self._is_per_group():
+            counted, count_rows = self._counted(self.group)
+            return Shape("group", self.entity, counted=counted, count_rows=count_rows, group=self.group)
         lows = self.question.lows
         yes_no = bool(lows) and lows[0] in _YES_NO
         return Shape("exists" if yes_no else "list", self.entity, self.attributes, group=self.group)
+
+    def _is_per_group(self) -> bool:
+        """`drugs per year`: how many, as the things stand right before the "per"."""
+        cues = [chunk for chunk in self.question.chunked.english("per") if chunk.text.lower() == "per"]
+        nouns = [chunk for chunk in self.question.chunked.of("noun") if not chunk.mention and is_plural(chunk)]
+        return any(noun.last == cue.first for cue in cues for noun in nouns)
 
     # -- what the shapes are made of ----------------------------------------------------------
 
@@ -197,6 +223,10 @@ class _ShapeReader:
 
     def _limit(self) -> int | None:
         return self.limit or (1 if self.singular else None)
+
+    def _is_bound(self, chunk: Chunk) -> bool:
+        """`have more than one target` compares with a number; `which has more targets` counts."""
+        return any(one.first < chunk.last and chunk.first < one.last for one in self.question.numbers.comparisons)
 
     def _counts_tests(self) -> bool:
         """In a correction "for the number of tests", nothing is counted."""
@@ -225,7 +255,18 @@ class _ShapeReader:
         lows = self.question.lows
         if "single" in lows or any(low == "which" and lows[at + 1 : at + 2] in _ONE for at, low in enumerate(lows)):
             return True
-        return self.asked is not None and not is_plural(self.asked)
+        return self._opens_with_one() or (self.asked is not None and not is_plural(self.asked))
+
+    def _opens_with_one(self) -> bool:
+        """`Largest standard error among ...`: one value, whatever the plural behind it."""
+        chunks = self.question.chunked.chunks
+        for cue, what in pairwise(chunks):
+            if cue.is_english("largest", "smallest"):
+                measured = any(self.family in self.model.attributes[name].measure for name in what.names("attribute"))
+                return measured and what.first == cue.last and not is_plural(what)
+            if cue.mention or cue.names("noun") or cue.is_english("count"):
+                return False
+        return False
 
     def _is_given(self) -> bool:
         """Whether what seems to be asked is already named, so that its rows are asked for instead.
@@ -247,6 +288,8 @@ class _ShapeReader:
                 if not 0 <= other.first - chunk.last <= 1:
                     continue
                 entity = entity_of(other, self.family, self.model)
+                if is_measured(other, self.family, self.model):
+                    continue  # `effect per standard error` is a ratio
                 if entity and not (by and (other.mention or not self.question.has("count"))):
                     return entity
         return ""
@@ -286,6 +329,13 @@ def asked_attributes(question: Question, family: str, model: SemanticModel) -> t
     # Everyday words, as in "what is the ...", ask for something only where nothing else does.
     said = tuple(name for name, plainly in named.items() if plainly)
     return said or tuple(named)
+
+
+def is_measured(chunk: Chunk, family: str, model: SemanticModel) -> bool:
+    """Whether a chunk names a measure on a scale, whose values make no groups."""
+    attributes = [model.attributes[name] for name in chunk.names("attribute")]
+    measured = [one for one in attributes if family in one.measure]
+    return bool(measured) and not chunk.names("noun") and not any(one.groups or one.entity for one in attributes)
 
 
 def entity_of(chunk: Chunk, family: str, model: SemanticModel) -> str:

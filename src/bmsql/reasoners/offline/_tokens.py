@@ -31,6 +31,15 @@ _CHROMOSOME_WORD = re.compile(
     rf"\b(chromosome|chr)\s({'|'.join(sorted(_SMALL, key=len, reverse=True))})\b", re.IGNORECASE
 )
 _SCALED_WORD = re.compile(rf"\b({'|'.join(_SMALL)}|[\d.,]*\d)\s(thousand|million)\b", re.IGNORECASE)
+# `in the 1990s`, `before the 1990s`; and `10-15 genes`, `of 10 to 15 genes`, but no region, phase or name.
+_DECADE = re.compile(
+    r"\b(?:(before|since|after|until)\s)?(?:(?:in|during|of|from)\s)?(?:the\s)?((?:1[89]|20)\d)0'?s\b", re.IGNORECASE
+)
+_RANGE = re.compile(
+    r"(?<![\w.:,+/-])(?<!between\s)(?<!from\s)(?<!phase\s)(?<!phases\s)(?:of\s|with\s)?(\d{1,4}(?:\.\d+)?)(?:-|\sto\s)(\d{1,4}(?:\.\d+)?)"
+    r"(?=\s(?!mb|kb|bp|base|on\s)[a-z])",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -51,8 +60,17 @@ def clean(text: str) -> str:
         text = text.replace(dash, "-")
     text = _SPACES.sub(" ", text).strip()
     text = re.sub(r"\b(?:i\.e\.|e\.g\.),?\s?", "", text)
+    text = _DECADE.sub(_decade, text)
+    text = _RANGE.sub(r"between \1 and \2", text)
     text = _CHROMOSOME_WORD.sub(lambda match: f"{match.group(1)} {_SMALL[match.group(2).lower()]}", text)
     return _SCALED_WORD.sub(_scaled, text)
+
+
+def _decade(match: re.Match[str]) -> str:
+    side, decade = (match.group(1) or "").lower(), match.group(2)
+    if side in ("before", "since"):
+        return f"{side} {decade}0"
+    return f"{side} {decade}9" if side else f"between {decade}0 and {decade}9"
 
 
 def _scaled(match: re.Match[str]) -> str:

@@ -113,6 +113,16 @@ def english() -> dict[str, Any]:
     return data
 
 
+def _with_numbers_of(words: Iterable[str]) -> Iterator[str]:
+    """The words, and for `most targets` also `greatest number of targets`, for `fewest` likewise."""
+    for text in words:
+        yield text
+        for intent in ("most", "fewest"):
+            if text.startswith(f"{intent} "):
+                rest = text.removeprefix(f"{intent} ")
+                yield from (f"{often} {rest}" for often in english()[intent] if often.endswith("number of"))
+
+
 def _column_words(model: SemanticModel) -> Iterable[tuple[str, str]]:
     """Column names as people who know the tables type them, with the attribute that shows them."""
     owners: dict[str, str] = {}
@@ -173,7 +183,7 @@ class Vocabulary:
             self._add_all(entity.nouns, Sense("noun", name))
         for name, attribute in model.attributes.items():
             mode = "year" if attribute.numbers == "year" else "groups" if attribute.groups else ""
-            self._add_all(attribute.words, Sense("attribute", name, mode))
+            self._add_all(_with_numbers_of(attribute.words), Sense("attribute", name, mode))
             self._add_all(attribute.cues, Sense("attribute", name, "cue"))
         for column, name in _column_words(model):
             self.main.add(column, Sense("attribute", name))
