@@ -9,7 +9,8 @@ BiomedSQL's, or those of the semantic model that BMSQL_SEMANTIC_MODEL names.
 import sys
 
 from bmsql import Agent
-from bmsql.backends import job_labels, money_text, size_text
+from bmsql.backends import job_labels
+from bmsql.types import money_text, size_text
 
 BUDGET = 5 * 1024**3  # bytes that one query may be billed; beyond it is refused before it costs anything
 

@@ -62,4 +62,4 @@ def test_the_command_writes_what_the_readers_read(
 
 def test_an_unknown_split_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["bench", "build", "--out", str(tmp_path / "q.jsonl"), "--split", "none"]) == 2
-    assert "train, dev, test" in capsys.readouterr().err
+    assert "'train', 'dev', 'test'" in capsys.readouterr().err

@@ -61,6 +61,8 @@ def _order(tree: exp.Select, wanted: Order, plan: Plan, model: SemanticModel) ->
         text = tree.args["order"].sql("bigquery").strip()
         return [Fix(code="order", message=f"{text}: the question asks for the first by it.", after=text)], []
     first = order.expressions[0]
+    if (hidden := _hiding(scopes, scope, first.this, wanted)) is not None:
+        return [], [_hidden(first.this, hidden)]
     if not _same(scopes, scope, first.this, wanted, plan) or bool(first.args.get("desc")) == wanted.descending:
         return [], []
     before = order.sql("bigquery").strip()
@@ -69,6 +71,30 @@ def _order(tree: exp.Select, wanted: Order, plan: Plan, model: SemanticModel) ->
     after = order.sql("bigquery").strip()
     which = "largest" if wanted.descending else "smallest"
     return [Fix(code="order", message=f"{after}: the question asks for the {which}.", before=before, after=after)], []
+
+
+def _hiding(scopes: Scopes, scope: Scope, key: exp.Expr, wanted: Order) -> exp.Alias | None:
+    """The output that has the name of the wanted column and is another: ORDER BY sorts by the output."""
+    if not isinstance(key, exp.Column) or key.table:
+        return None
+    columns = {scopes.model.column(source.table, wanted.column) for source in scope.sources if source.table}
+    if key.name.lower() not in {column.lower() for column in columns if column}:
+        return None
+    for item in tree_items(scope):
+        if isinstance(item, exp.Alias) and item.alias.lower() == key.name.lower():
+            shown = item.this
+            return item if isinstance(shown, exp.Column) and shown.name.lower() != key.name.lower() else None
+    return None
+
+
+def _hidden(key: exp.Expr, by: exp.Alias) -> Problem:
+    shown, name = by.this.sql("bigquery"), key.name
+    return Problem(
+        code="hidden-order",
+        message=f"ORDER BY {name} sorts by {shown}, which the SELECT list names {name}.",
+        snippet=f"{shown} {name}",
+        suggestion=f"Put a comma between them if {shown} and {name} are both wanted, or choose another alias.",
+    )
 
 
 def _unordered(wanted: Order, plan: Plan, model: SemanticModel) -> Problem:
