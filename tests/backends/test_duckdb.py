@@ -265,8 +265,13 @@ def test_a_query_is_translated_once(sample: DuckDBBackend, query: Query, monkeyp
     import bmsql.sql.duckdb
 
     seen: list[str] = []
-    real = bmsql.sql.duckdb.to_duckdb
-    monkeypatch.setattr(bmsql.sql.duckdb, "to_duckdb", lambda sql, catalog: seen.append(sql) or real(sql, catalog))
+
+    class Seen(bmsql.sql.duckdb.Translator):
+        def __call__(self, sql: str) -> str:
+            seen.append(sql)
+            return super().__call__(sql)
+
+    monkeypatch.setattr(bmsql.sql.duckdb, "Translator", Seen)
     for sql in ("SELECT count(*) FROM Items", "SELECT max(n) FROM Items"):
         sample.dry_run(query(sql))
         assert sample.execute(query(sql), Limits()).rows == sample.execute(query(sql), Limits()).rows

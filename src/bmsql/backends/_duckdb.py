@@ -8,13 +8,11 @@ import time
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from bmsql.backends._base import DryRun
 from bmsql.backends._duckdb_file import (
     INTERNAL,
-    KEY_SOURCES,
-    ROW_SOURCES,
     bigquery_columns,
     did_you_mean,
     file_fingerprint,
@@ -23,6 +21,7 @@ from bmsql.backends._duckdb_file import (
 )
 from bmsql.backends._instances import Instance, acquire, release
 from bmsql.backends._lease import Lease
+from bmsql.backends._sources import Sources
 from bmsql.backends._statement import Translated
 from bmsql.backends._values import convert_rows
 from bmsql.backends._watched import Stopped, run_watched
@@ -40,6 +39,8 @@ from bmsql.types import Catalog, Closing, Limits, QueryResult, TableInfo, Valida
 
 if TYPE_CHECKING:
     import duckdb
+
+    from bmsql.sql.duckdb import Translator
 
 T = TypeVar("T")
 
@@ -81,6 +82,8 @@ class DuckDBBackend(Closing):
         self._introspected: tuple[Catalog, frozenset[str]] | None = None
         # A query is tried, run and often run again: it need be translated once.
         self._translations = lru_cache(maxsize=_TRANSLATIONS_KEPT)(self._translate_text)
+        self._translator: Translator | None = None
+        self._sources: Sources | None = None
 
     @property
     def name(self) -> str:
@@ -136,27 +139,17 @@ class DuckDBBackend(Closing):
         present = " OR ".join(f"{name} IS NOT NULL" for name in names)
         keys = ", ".join(str(position) for position in range(1, len(names) + 1))
         sql = f"SELECT DISTINCT {selected} FROM {quoted(table)} WHERE {present} ORDER BY {keys} LIMIT ?"  # noqa: S608
-        return self._run(lambda cursor: cursor.execute(sql, [limit]).fetchall(), self.limits.seconds)
+        return self._fetch(sql, [limit])
 
     def sources_of(self, table: str, keys: Sequence[str]) -> dict[str, str]:
         """The source of each row, by evidence key; empty where the file does not record sources."""
         self._table(table)
-        known, found = self._introspect()[1], dict[str, str]()
-        asked = [table, list(keys)]
         if not keys:
             return {}
-        if KEY_SOURCES in known:
-            # The longest prefix is the most specific, and comes last.
-            sql = (
-                f"SELECT asked.key, source FROM {KEY_SOURCES} JOIN (SELECT unnest(?) AS key) AS asked "  # noqa: S608
-                "ON starts_with(asked.key, prefix) WHERE table_name = ? ORDER BY asked.key, length(prefix)"
-            )
-            found.update(self._run(lambda cursor: cursor.execute(sql, asked[::-1]).fetchall(), self.limits.seconds))
-        if ROW_SOURCES in known:
-            condition = "table_name = ? AND key IN (SELECT unnest(?))"
-            by_row = f"SELECT key, source FROM {ROW_SOURCES} WHERE {condition} ORDER BY key"  # noqa: S608
-            found.update(self._run(lambda cursor: cursor.execute(by_row, asked).fetchall(), self.limits.seconds))
-        return found
+        recorded, sources = self._introspect()[1], self._sources
+        if sources is None:
+            self._sources = sources = Sources(recorded, self._fetch)
+        return sources.of(table, keys)
 
     def fingerprint(self) -> str:
         """Of the file as it was when opened. See `Backend.fingerprint`."""
@@ -170,7 +163,7 @@ class DuckDBBackend(Closing):
         names = self._column_names(table, columns)
         # A sum tells repeated rows apart, which XOR would cancel out.
         sql = f"SELECT count(*), sum(hash({', '.join(names)})) FROM {quoted(table)}"  # noqa: S608
-        rows = self._run(lambda cursor: cursor.execute(sql).fetchall(), self.limits.seconds)
+        rows = self._fetch(sql, [])
         return f"{rows[0][0]}:{rows[0][1] or 0}"
 
     def close(self) -> None:
@@ -183,6 +176,10 @@ class DuckDBBackend(Closing):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self.path)!r}, project={self._project!r}, dataset={self._dataset!r})"
 
+    def _fetch(self, sql: str, parameters: list[Any]) -> list[Any]:
+        """All rows of a query of our own."""
+        return self._run(lambda cursor: cursor.execute(sql, parameters).fetchall(), self.limits.seconds)
+
     def _translate(self, query: ValidatedQuery) -> Translated:
         if not isinstance(query, ValidatedQuery):
             raise TypeError("a backend runs a ValidatedQuery, not text: see bmsql.sql.validate")
@@ -193,9 +190,12 @@ class DuckDBBackend(Closing):
             raise ExecutionError(e.message, remedy=e.remedy) from e
 
     def _translate_text(self, sql: str) -> Translated:
-        from bmsql.sql.duckdb import to_duckdb
+        from bmsql.sql.duckdb import Translator
 
-        return Translated(to_duckdb(sql, self.catalog()))
+        catalog, translator = self.catalog(), self._translator
+        if translator is None or translator.catalog is not catalog:
+            self._translator = translator = Translator(catalog)
+        return Translated(translator(sql))
 
     def _table(self, table: str) -> TableInfo:
         tables = self.catalog().by_name
@@ -242,6 +242,7 @@ class DuckDBBackend(Closing):
                 # The file may have been replaced since.
                 self._fingerprint, self._introspected = file_fingerprint(self.path), None
                 self._translations.cache_clear()
+                self._sources = None
                 return self._instance
             return instance
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from bmsql.backends import Metered
@@ -20,7 +18,7 @@ from bmsql.errors import (
 )
 from bmsql.graph._budgets import Budgets
 from bmsql.graph._prepared import Prepared
-from bmsql.sql import Policy, format_sql, parse, validate
+from bmsql.sql import Policy, Validator, format_sql, parse
 from bmsql.types import ExecutionFailed, Limits, Plan, QueryResult, Rejected, ValidatedQuery
 
 if TYPE_CHECKING:
@@ -28,11 +26,6 @@ if TYPE_CHECKING:
     from bmsql.conventions import RuleBook
     from bmsql.reasoners import Reasoner
     from bmsql.semantic import SemanticModel
-
-Validator = Callable[[str], ValidatedQuery | Rejected]
-
-# Texts whose verdict is kept: a question has a handful, and a resumed one asks for them again.
-_REMEMBERED = 256
 
 
 @dataclass(frozen=True)
@@ -54,11 +47,7 @@ class Dependencies:
     _validator: Validator = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        @lru_cache(maxsize=_REMEMBERED)
-        def check(sql: str) -> ValidatedQuery | Rejected:
-            return validate(sql, self.backend.catalog(), self.policy)
-
-        object.__setattr__(self, "_validator", check)
+        object.__setattr__(self, "_validator", Validator(self.backend.catalog, self.policy))
 
     @property
     def hides_rows(self) -> bool:

@@ -8,6 +8,6 @@ from bmsql.sql._format import format_sql, same_sql
 from bmsql.sql._guard import guard
 from bmsql.sql._parse import parse
 from bmsql.sql._policy import Policy
-from bmsql.sql._validate import validate
+from bmsql.sql._validate import Validator, validate
 
-__all__ = ["Policy", "extract_sql", "format_sql", "guard", "parse", "same_sql", "validate"]
+__all__ = ["Policy", "Validator", "extract_sql", "format_sql", "guard", "parse", "same_sql", "validate"]

@@ -9,9 +9,10 @@ from sqlglot import exp
 from sqlglot.dialects.bigquery import BigQuery
 from sqlglot.errors import ErrorLevel, ParseError, TokenError
 
-from bmsql.errors import ForbiddenSqlError, SqlSyntaxError
+from bmsql.errors import ForbiddenSqlError, SqlError, SqlSyntaxError
 from bmsql.sql._faithful import Disguise
 from bmsql.sql._lexer import LexError
+from bmsql.sql._shape import ByShape
 from bmsql.sql._source import Source, position
 
 _DIALECT = BigQuery()
@@ -25,6 +26,8 @@ _MAX_TRIED_LEVELS = 8
 _MAX_TRIES = 10_000
 # How a comment begins that the parser obeys: it sets what a node knows, even its place.
 _ORDER = "sqlglot."
+# With marks in the place of the strings.
+_trees: ByShape[exp.Query] = ByShape()
 _NEEDS_CLAUSE = {"FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "QUALIFY", "JOIN", "ON", "SELECT"}
 
 
@@ -41,6 +44,24 @@ def parse(sql: str) -> exp.Query:
 
 @lru_cache(maxsize=512)
 def _parsed(sql: str) -> exp.Query:
+    shape = _trees.shape(sql)
+    if shape is None:
+        return _parse_anew(sql)
+    tree = _trees.get(shape)
+    if tree is None:
+        try:
+            tree = _parse_anew(shape.marked)
+        except SqlError:
+            # What is wrong is told of the text as it is.
+            return _parse_anew(sql)
+        _trees.put(shape, tree)
+    made = tree.copy()
+    for literal in made.find_all(exp.Literal):
+        literal.set("this", shape.unmarked(literal.this))
+    return made
+
+
+def _parse_anew(sql: str) -> exp.Query:
     try:
         source = Source(sql)
     except LexError as error:

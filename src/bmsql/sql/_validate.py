@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import lru_cache
+
 from bmsql.errors import SqlError, SqlSyntaxError
 from bmsql.sql._analysis import analyse
 from bmsql.sql._dialect_checks import dialect_problems
@@ -11,12 +14,15 @@ from bmsql.sql._guard import text_problems, tree_problems
 from bmsql.sql._lexer import LexError
 from bmsql.sql._parse import lex_problem, parse, parse_source
 from bmsql.sql._policy import DEFAULT_POLICY, Policy
+from bmsql.sql._shape import ByShape
 from bmsql.sql._source import Source
 from bmsql.types import Catalog, Fix, Problem, Rejected, ValidatedQuery
 from bmsql.types._query import _MINT
 
 # Repairs may reveal further ones (a table name must be right before its columns can be checked).
 _ROUNDS = 3
+# Texts whose verdict is kept: a question has a handful, and a resumed one asks for them again.
+_REMEMBERED = 256
 
 
 def validate(sql: str, catalog: Catalog, policy: Policy | None = None) -> ValidatedQuery | Rejected:
@@ -54,6 +60,34 @@ def validate(sql: str, catalog: Catalog, policy: Policy | None = None) -> Valida
             code="too-complex", message="The query is too deeply nested to be checked.", suggestion="Shorten it."
         )
         return Rejected(sql=text, problems=(problem,), fixes=tuple(fixes))
+
+
+class Validator:
+    """`validate` against the catalogue of one backend; the same text, and one of the same shape, is checked once.
+
+    catalog: asked for each text, as a backend reads it only when it is needed.
+    """
+
+    def __init__(self, catalog: Callable[[], Catalog], policy: Policy | None = None) -> None:
+        self._catalog, self._policy = catalog, policy or DEFAULT_POLICY
+        self._check = lru_cache(maxsize=_REMEMBERED)(self._judge)
+        self._valid: ByShape[tuple[str, ...]] | None = None
+
+    def __call__(self, sql: str) -> ValidatedQuery | Rejected:
+        """The verdict on a text."""
+        return self._check(sql)
+
+    def _judge(self, sql: str) -> ValidatedQuery | Rejected:
+        catalog, valid = self._catalog(), self._valid
+        if valid is None or valid.catalog is not catalog:
+            self._valid = valid = ByShape(catalog)
+        shape = valid.shape(sql) if len(sql) <= self._policy.max_length else None
+        if shape is not None and (tables := valid.get(shape)) is not None:
+            return ValidatedQuery(sql=sql, tables=tables, mint=_MINT)
+        verdict = validate(sql, catalog, self._policy)
+        if shape is not None and isinstance(verdict, ValidatedQuery) and verdict.sql == sql and not verdict.fixes:
+            valid.put(shape, verdict.tables)
+        return verdict
 
 
 def _check(source: Source, catalog: Catalog, policy: Policy, fixes: list[Fix]) -> ValidatedQuery | Rejected:

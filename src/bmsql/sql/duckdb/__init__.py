@@ -9,6 +9,6 @@ connection first: without them DuckDB divides by zero in silence.
 
 from __future__ import annotations
 
-from bmsql.sql.duckdb._translate import DUCKDB_SETTINGS, to_duckdb
+from bmsql.sql.duckdb._translate import DUCKDB_SETTINGS, Translator, to_duckdb
 
-__all__ = ["DUCKDB_SETTINGS", "to_duckdb"]
+__all__ = ["DUCKDB_SETTINGS", "Translator", "to_duckdb"]

@@ -10,8 +10,9 @@ from sqlglot.optimizer.annotate_types import annotate_types
 from sqlglot.optimizer.qualify import qualify
 from sqlglot.schema import MappingSchema
 
-from bmsql.errors import InvalidSqlError, UnsupportedSqlError
+from bmsql.errors import InvalidSqlError, SqlError, UnsupportedSqlError
 from bmsql.sql._parse import parse
+from bmsql.sql._shape import ByShape, Pieces, pieces_of
 from bmsql.sql.duckdb._kinds import unsupported
 from bmsql.sql.duckdb._output import drop_star_structs, has_star, name_output, spellings
 from bmsql.sql.duckdb._prepare import SCHEMA, prepare
@@ -64,6 +65,31 @@ def to_duckdb(sql: str | exp.Query, catalog: Catalog) -> str:
         raise UnsupportedSqlError(_first_line(e)) from e
     except RecursionError as e:
         raise UnsupportedSqlError("The query is nested too deeply.", remedy="Use WITH.") from e
+
+
+class Translator:
+    """`to_duckdb` for one catalogue; the texts of one shape are translated once."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.catalog = catalog
+        self._known: ByShape[Pieces] = ByShape(catalog)
+
+    def __call__(self, sql: str) -> str:
+        """`sql` for DuckDB. Raises as `to_duckdb` does."""
+        shape = self._known.shape(sql)
+        if shape is None:
+            return to_duckdb(sql, self.catalog)
+        known = self._known.get(shape)
+        if known is None:
+            try:
+                known = pieces_of(to_duckdb(shape.marked, self.catalog), len(shape.values))
+            except SqlError:
+                # What is wrong is told of the text as it is.
+                known = None
+            if known is None:
+                return to_duckdb(sql, self.catalog)
+            self._known.put(shape, known)
+        return known.filled(shape.values)
 
 
 def _parse(sql: str | exp.Query) -> exp.Expr:
