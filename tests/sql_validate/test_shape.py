@@ -160,6 +160,24 @@ def test_what_is_wrong_is_told_of_the_text_itself() -> None:
     assert broken.value.column == short.value.column + len("LONGER") - len("A")
 
 
+def test_a_fix_is_made_in_each_text_and_its_layout_kept() -> None:
+    table = SMR.replace(".", "`.`")
+    texts = [
+        f"SELECT Gene FROM {table} WHERE Gene = 'A' AND Disease = 'AD'",
+        f"SELECT Gene FROM {table} WHERE Gene = 'B' AND Disease = 'PD'",
+        f"SELECT Gene\nFROM {table}\nWHERE Gene = 'C' AND Disease = 'PD'",
+        f"SELECT Gene FROM {SMR}\nWHERE Gene = 'D'",
+        f"SELECT Gene\nFROM {SMR} WHERE Gene = 'E'",
+    ]
+    validator = Validator(lambda: CATALOG)
+    for text in texts:
+        verdict = validator(text)
+        assert isinstance(verdict, ValidatedQuery)
+        assert verdict == validate(text, CATALOG)
+        assert [fix.code for fix in verdict.fixes] == ["table-name"] * (table in text)
+        assert verdict.sql == text.replace(table, SMR)
+
+
 def test_another_catalogue_is_another_verdict() -> None:
     text = f"SELECT Gene FROM {SMR} WHERE Gene = 'A'"
     catalogs = [CATALOG, Catalog(project="card-ai-389220", dataset="bio_sql_benchmark", tables=())]

@@ -71,11 +71,16 @@ class Shape(NamedTuple):
 
     def unmarked(self, text: str) -> str:
         """A string of a marked text, with the values in the place of the marks."""
-        if _MARK not in text:
+        if not has_mark(text):
             return text
         before, _, rest = text.partition(_MARK)
         place, _, after = rest.partition(_MARK_END)
         return f"{before}{self.values[int(place)]}{after}"
+
+
+def has_mark(text: str) -> bool:
+    """Whether a value stood in what a text was made of."""
+    return _MARK in text
 
 
 def pieces_of(text: str, values: int) -> Pieces | None:
@@ -98,7 +103,7 @@ def shape_of(text: str, columns: frozenset[str] | None = None) -> Shape | None:
     columns: the names, in upper case, of columns that hold text wherever they occur: only strings that are compared
     with these are taken out. None for any column: that is enough for what depends on the syntax only.
     """
-    if len(text) > _LONGEST or _MARK in text:
+    if len(text) > _LONGEST or has_mark(text):
         return None
     try:
         tokens = tokenize(text)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from typing import NamedTuple
 
 from bmsql.errors import SqlError, SqlSyntaxError
 from bmsql.sql._analysis import analyse
@@ -14,7 +15,7 @@ from bmsql.sql._guard import text_problems, tree_problems
 from bmsql.sql._lexer import LexError
 from bmsql.sql._parse import lex_problem, parse, parse_source
 from bmsql.sql._policy import DEFAULT_POLICY, Policy
-from bmsql.sql._shape import ByShape
+from bmsql.sql._shape import ByShape, Pieces, Shape, has_mark, pieces_of
 from bmsql.sql._source import Source
 from bmsql.types import Catalog, Fix, Problem, Rejected, ValidatedQuery
 from bmsql.types._query import _MINT
@@ -71,7 +72,7 @@ class Validator:
     def __init__(self, catalog: Callable[[], Catalog], policy: Policy | None = None) -> None:
         self._catalog, self._policy = catalog, policy or DEFAULT_POLICY
         self._check = lru_cache(maxsize=_REMEMBERED)(self._judge)
-        self._valid: ByShape[tuple[str, ...]] | None = None
+        self._valid: ByShape[_Template] | None = None
 
     def __call__(self, sql: str) -> ValidatedQuery | Rejected:
         """The verdict on a text."""
@@ -82,12 +83,43 @@ class Validator:
         if valid is None or valid.catalog is not catalog:
             self._valid = valid = ByShape(catalog)
         shape = valid.shape(sql) if len(sql) <= self._policy.max_length else None
-        if shape is not None and (tables := valid.get(shape)) is not None:
-            return ValidatedQuery(sql=sql, tables=tables, mint=_MINT)
-        verdict = validate(sql, catalog, self._policy)
-        if shape is not None and isinstance(verdict, ValidatedQuery) and verdict.sql == sql and not verdict.fixes:
-            valid.put(shape, verdict.tables)
-        return verdict
+        if shape is not None:
+            template = valid.get(shape)
+            if template is None:
+                template = _template(shape, validate(shape.marked, catalog, self._policy))
+                if template is not None:
+                    valid.put(shape, template)
+            if template is not None and (template.is_unchanged or template.given == shape.pieces.parts):
+                made = sql if template.is_unchanged else template.made.filled(shape.values)
+                return ValidatedQuery(sql=made, tables=template.tables, fixes=template.fixes, mint=_MINT)
+        # What is wrong with a text is told of the text as it is.
+        return validate(sql, catalog, self._policy)
+
+
+class _Template(NamedTuple):
+    """The verdict on a valid text: what was made of what was given, without the values."""
+
+    given: tuple[str, ...]
+    made: Pieces
+    tables: tuple[str, ...]
+    fixes: tuple[Fix, ...]
+
+    @property
+    def is_unchanged(self) -> bool:
+        return self.given == self.made.parts
+
+
+def _words(fixes: Iterable[Fix]) -> Iterator[str]:
+    for fix in fixes:
+        yield from (fix.message, fix.before, fix.after)
+
+
+def _template(shape: Shape, verdict: ValidatedQuery | Rejected) -> _Template | None:
+    """The verdict on a marked text for all others of its shape; None where it speaks of a value."""
+    if isinstance(verdict, Rejected) or any(map(has_mark, _words(verdict.fixes))):
+        return None
+    made = pieces_of(verdict.sql, len(shape.values))
+    return None if made is None else _Template(shape.pieces.parts, made, verdict.tables, verdict.fixes)
 
 
 def _check(source: Source, catalog: Catalog, policy: Policy, fixes: list[Fix]) -> ValidatedQuery | Rejected:
