@@ -6,6 +6,7 @@ import difflib
 import hashlib
 import logging
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from bmsql.types import ColumnInfo, TableInfo
 
 if TYPE_CHECKING:
     import duckdb
+    from duckdb.sqltypes import DuckDBPyType
 
 ROW_SOURCES = "_row_sources"
 """The table `(table_name, key, source)` that names the source of each row; no part of the catalogue."""
@@ -62,7 +64,12 @@ def read_tables(cursor: duckdb.DuckDBPyConnection) -> tuple[TableInfo, ...]:
 
 def bigquery_columns(described: Sequence[tuple[str, Any]]) -> tuple[ColumnInfo, ...]:
     """Columns of a result from their names and DuckDB types."""
-    return tuple(ColumnInfo(name=name, type=bigquery_type(kind)) for name, kind in described)
+    return tuple(_column(name, kind) for name, kind in described)
+
+
+@lru_cache(maxsize=4096)
+def _column(name: str, kind: DuckDBPyType) -> ColumnInfo:
+    return ColumnInfo(name=name, type=bigquery_type(kind))
 
 
 def quoted(name: str) -> str:
