@@ -52,9 +52,10 @@ def readings(
                 continue
             span = words[i:j]
             seen: set[int] = set()
-            together = split_key(span)
-            said = len(found)
-            found += [(key, lexicon.names.get(key)) for key in (together, _closed(span)) if key]
+            together, said = "", len(found)
+            if j - i == 2:
+                together = split_key(span)
+                found += [(key, lexicon.names.get(key)) for key in (together, _closed(span)) if key]
             for place, (key, entries) in enumerate(found):
                 for entry in entries:
                     if entry.concept in seen:
@@ -77,7 +78,7 @@ def readings(
                     salts = context.salts(j) if entity.kind == "name" else 0
                     if salts:
                         yield replace(reading, j=j + salts, tier=reading.tier + 0.1, salts=salts)
-            if j - i <= _LONGEST_SYMBOL and (all(token.glue for token in span[1:]) or together or _parted(span)):
+            if j - i == 1 or (j - i <= _LONGEST_SYMBOL and (together or _is_joined(span) or _parted(span))):
                 text = context.text(i, j) if tokens is None else "".join(token.text for token in span)
                 text = text[:-2] if text.endswith(("'s", "’s")) else text
                 yield from _symbol_readings(context, lexicon, i, j, text, seen)
@@ -120,9 +121,14 @@ def _speaks_of_absent(context: Context, i: int, j: int, entry: Entry, entity: En
     return entity.kind != "term" or not is_abbreviation(entry.surface) or context.is_upper(i, j)
 
 
+def _is_joined(span: list[Token]) -> bool:
+    """Whether hyphens or points join all words."""
+    return all(token.glue for token in span[1:])
+
+
 def _parted(span: list[Token]) -> bool:
     """Whether a space stands where a symbol has a hyphen (`HLA DQA1`), or before a Greek letter (`IL-1 beta`)."""
-    if len(span) < 2 or span[-1].breaks or not all(token.glue for token in span[1:-1]):
+    if span[-1].breaks or not _is_joined(span[:-1]):
         return False
     if span[-1].norm in GREEK:
         return True
