@@ -40,9 +40,7 @@ class Speller:
             # Of words that are as close, first one that is the thing's own name: `Memantine` before `Memantina`.
             yield from chain.from_iterable(sorted(found, key=lambda each: not any(map(_is_own_name, each))))
 
-    def _corrected(
-        self, context: Context, place: int, word: str, distance: int, *, plain: bool
-    ) -> Iterator[Reading]:
+    def _corrected(self, context: Context, place: int, word: str, distance: int, *, plain: bool) -> Iterator[Reading]:
         """Readings with `word` at a place; `plain`: in longer names only."""
         token, tokens = context.tokens[place], list(context.tokens)
         tokens[place] = Token(word, token.start, token.end, word, token.glue)

@@ -40,6 +40,10 @@ class Chunk:
         return self._names.get(kind, ())
 
     @cached_property
+    def _intents(self) -> frozenset[str]:
+        return frozenset(self.names("english"))
+
+    @cached_property
     def _names(self) -> dict[str, tuple[str, ...]]:
         found: dict[str, tuple[str, ...]] = {}
         for sense in self.senses:
@@ -48,7 +52,7 @@ class Chunk:
 
     def is_english(self, *intents: str) -> bool:
         """Whether the chunk is one of these intents of plain English."""
-        return any(name in intents for name in self._names.get("english", ()))
+        return not self._intents.isdisjoint(intents)
 
 
 @dataclass

@@ -10,7 +10,7 @@ from bmsql.reasoners.offline._chunks import Chunk, Chunked, cut
 from bmsql.reasoners.offline._comparisons import Numbers, read_numbers
 from bmsql.reasoners.offline._families import Fit, Weighted
 from bmsql.reasoners.offline._regions import Region, regions, window
-from bmsql.reasoners.offline._tokens import clean, tokenise
+from bmsql.reasoners.offline._tokens import tokenise
 from bmsql.reasoners.offline._vocabulary import Sense, Vocabulary
 from bmsql.semantic import SemanticModel
 from bmsql.types import Mention
@@ -171,11 +171,8 @@ class Question:
         )
 
 
-def open_question(
-    question: str, mentions: tuple[Mention, ...], model: SemanticModel, vocabulary: Vocabulary
-) -> Question:
-    """Cut a question up, with its regions and numbers."""
-    text = clean(question)
+def open_question(text: str, mentions: tuple[Mention, ...], model: SemanticModel, vocabulary: Vocabulary) -> Question:
+    """Cut a cleaned question up, with its regions and numbers."""
     tokens = tokenise(text)
     found = regions(text) if any(entity.kind == "region" for entity in model.entities.values()) else []
     mentions = tuple(
