@@ -19,7 +19,7 @@ from bmsql.reasoners import Evidence
 from bmsql.reasoners.chat import Finding, check_text, plain_summary
 from bmsql.reasoners.chat._figures import figures
 from bmsql.semantic import load_semantic_model
-from bmsql.types import ColumnInfo, ConventionRecord, Plan, QueryResult
+from bmsql.types import ColumnInfo, ConventionRecord, Mention, Plan, QueryResult
 from tests.chat.evidence import evidence, offline_answer, questions
 from tests.yaml_files import read_yaml
 
@@ -112,6 +112,22 @@ def test_a_changed_number_or_gene_is_found(linker: Linker) -> None:
     assert numbers[1] / numbers[0] >= 0.97
 
 
+def test_rows_are_read_for_names_only_as_far_as_needed(linker: Linker) -> None:
+    """A name that the evidence has under another one is looked for in its texts, one after the other."""
+    made = GWAS.model_copy(update={"question": "Which SNPs lie near DJ-1?", "result": NAMED, "plan": Plan()})
+    asked: list[str] = []
+
+    def names(text: str) -> tuple[Mention, ...]:
+        asked.append(text)
+        return linker.link(text)
+
+    text = "It is near PARK7."
+    assert check_text(text, made, names=names, model=MODEL) == ()
+    assert asked == [text, made.question]
+    assert [one.piece for one in check_text("It is near SNCA.", made, names=names, model=MODEL)] == ["SNCA"]
+    assert {"APOE", "Humira"} <= set(asked)
+
+
 NOTATIONS = read_yaml(HERE / "notations.yaml")
 
 # -- single notations ----------------------------------------------------------------------------
@@ -120,6 +136,7 @@ ROW = QueryResult(
     columns=tuple(ColumnInfo(name=name, type="FLOAT64") for name in ("SNP", "freq", "b", "p", "bp_38", "chr_38")),
     rows=(("rs1", 0.1234, -0.0849, 4.321e-12, 12_345_678, 6), ("rs2", 0.5, 0.3, 0.0, 700, 7)),
 )
+NAMED = QueryResult(columns=(ColumnInfo(name="name", type="STRING"),), rows=(("APOE",), ("Humira",)))
 GWAS = Evidence(
     question="What is known of these SNPs?",
     plan=Plan.model_validate({"sources": [{"alias": "g", "table": "AlzheimerDisease_CombinedGeneData_UUID"}]}),

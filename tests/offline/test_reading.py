@@ -10,6 +10,7 @@ import pytest
 from bmsql import Agent
 from bmsql.errors import QuestionError
 from bmsql.reasoners.offline._tokens import clean, number, tokenise
+from bmsql.reasoners.offline._vocabulary import Phrases, Sense
 from bmsql.types import Plan
 from tests.offline.embedded import TABLES
 from tests.yaml_files import read_yaml
@@ -126,3 +127,17 @@ def test_no_question(agent: Agent, question: str) -> None:
 def test_the_same_question_gives_the_same_plan(agent: Agent) -> None:
     question = "Which approved antibodies target genes at a significant PD locus?"
     assert agent.plan(question) == agent.plan(question)
+
+
+def test_phrases_are_matched_whole_and_the_longest_first() -> None:
+    phrases = Phrases()
+    for text in ("number of targets", "number", "OR"):
+        phrases.add(text, Sense("attribute", text))
+    phrases.finish()
+    assert phrases.match("the number of targets".split(), 1) == (3, [Sense("attribute", "number of targets")])
+    assert [length for length, _ in phrases.matches("number of targets".split(), 0)] == [3, 1]
+    assert phrases.match("number of".split(), 0) == (1, [Sense("attribute", "number")])
+    assert phrases.match("of targets".split(), 0) is None
+    assert phrases.match(["or"], 0) is None
+    assert phrases.match(["or"], 0, "OR") == (1, [Sense("attribute", "OR")])
+    assert phrases.exactly(("number", "of")) == []

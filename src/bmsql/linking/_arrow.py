@@ -13,6 +13,7 @@ import struct
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ _MAGIC = b"ARROW1"
 Data = bytes | mmap.mmap
 _BUFFERS = {"text": 5, "int": 4}
 """Buffers of a list column by kind: validity and offsets of the list, then those of its items."""
+_POSTS = 256
+"""Texts of a sorted column that are kept at hand: a look-up between two of them takes few steps into the file."""
 
 
 class Texts(Sequence[bytes]):
@@ -40,6 +43,18 @@ class Texts(Sequence[bytes]):
     def text(self, place: int) -> str:
         """The text at a place."""
         return str(self[place], "utf-8")
+
+    @cached_property
+    def _posts(self) -> tuple[int, list[bytes]]:
+        """Every so many places, and the texts there."""
+        step = max(1, -(-len(self) // _POSTS))
+        return step, [self[place] for place in range(0, len(self), step)]
+
+    def place(self, text: bytes) -> int:
+        """Where a text is, or would be, in a sorted column."""
+        step, posts = self._posts
+        behind = bisect_left(posts, text) * step
+        return bisect_left(self, text, max(0, behind - step), min(behind, len(self)))
 
     def holds(self, part: bytes) -> bool:
         """Whether `part` occurs inside any of the texts, or across two of them."""
@@ -90,15 +105,16 @@ class ColumnFile:
         return Texts(self.data, memoryview(self.data)[offsets : offsets + size].cast("i"), start)
 
 
-def find(sorted_texts: Sequence[bytes], text: bytes) -> int:
+def find(sorted_texts: Texts, text: bytes) -> int:
     """The place of a text in a sorted column, -1 where it is not there."""
-    place = bisect_left(sorted_texts, text)
+    place = sorted_texts.place(text)
     return place if place < len(sorted_texts) and sorted_texts[place] == text else -1
 
 
-def beginning(sorted_texts: Sequence[bytes], prefix: bytes) -> Iterator[bytes]:
+def beginning(sorted_texts: Texts | list[bytes], prefix: bytes) -> Iterator[bytes]:
     """The texts of a sorted column that begin with `prefix`."""
-    for place in range(bisect_left(sorted_texts, prefix), len(sorted_texts)):
+    first = sorted_texts.place(prefix) if isinstance(sorted_texts, Texts) else bisect_left(sorted_texts, prefix)
+    for place in range(first, len(sorted_texts)):
         text = sorted_texts[place]
         if not text.startswith(prefix):
             return

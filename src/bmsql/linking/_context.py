@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 
 from bmsql.linking._normal import keys_of, norm, span_keys, tokenize
@@ -13,10 +14,17 @@ from bmsql.types import Mention
 _NEAR = frozenset(
     "near around at nearest nearby within targeting target targeted hitting hit bind binding locus".split()
 )
-Nouns = dict[str, tuple[str, ...]]
 _LONGEST_NOUN = 4
 _WITH_PREPOSITION = 2
 _NUMBERED = frozenset("phase stage type class grade part step".split())
+
+
+@dataclass(frozen=True)
+class Nouns:
+    """The entities that each noun of a semantic model stands for, by the noun's key; and the keys' first words."""
+
+    entities: Mapping[str, tuple[str, ...]]
+    firsts: frozenset[str]
 
 
 class Context:
@@ -39,10 +47,12 @@ class Context:
         self.titled = len(long) > 2 and sum(word[0].isupper() for word in long) > 0.7 * len(long)
 
     def _find_nouns(self, nouns: Nouns) -> None:
-        for i in range(len(self.tokens)):
+        for i, token in enumerate(self.tokens):
+            if _first_word(token.norm) not in nouns.firsts and not self.is_glued(i + 1):
+                continue
             for j in range(i + 1, min(len(self.tokens), i + _LONGEST_NOUN) + 1):
                 for key in span_keys(self.tokens[i:j]):
-                    for entity in nouns.get(key, ()):
+                    for entity in nouns.entities.get(key, ()):
                         self._starts.setdefault(entity, set()).add(i)
                         self._ends.setdefault(entity, set()).add(j)
                         if j - i > 1 and (i, j) not in self.phrases:
@@ -60,6 +70,15 @@ class Context:
             for place, token in enumerate(self.tokens)
             if any(token.start < end and start < token.end for start, end in spans)
         }
+
+    def is_glued(self, i: int) -> bool:
+        """Whether a hyphen or point joins word `i`, if there is one, to the word before."""
+        return i < len(self.tokens) and self.tokens[i].glue != ""
+
+    @cached_property
+    def joins(self) -> bool:
+        """Whether any words are joined so."""
+        return any(token.glue for token in self.tokens)
 
     def before(self, i: int) -> str:
         """The word before word `i`, folded, or nothing."""
@@ -148,11 +167,15 @@ class Context:
 
 
 def nouns_of(model: SemanticModel) -> Nouns:
-    """The entities that each noun of a semantic model stands for, by the noun's key."""
+    """The nouns of a semantic model."""
     found: dict[str, tuple[str, ...]] = {}
     for name, entity in model.entities.items():
         for noun in (entity.label, entity.plural, *entity.nouns):
             for key in keys_of(noun):
                 if name not in found.get(key, ()):
                     found[key] = (*found.get(key, ()), name)
-    return found
+    return Nouns(found, frozenset(map(_first_word, found)))
+
+
+def _first_word(key: str) -> str:
+    return key.partition(" ")[0]

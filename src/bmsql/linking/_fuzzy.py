@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain
 
 from bmsql.linking._context import Context
 from bmsql.linking._index import ValueIndex
@@ -35,14 +36,19 @@ class Speller:
             distance, words = self.close_to(token.norm)
             # Where an everyday word is as close, only a longer name may be meant (`mutliple sclerosis`).
             plain = any(word in self._plain for word in words)
-            for word in words:
-                tokens = list(context.tokens)
-                tokens[place] = Token(word, token.start, token.end, word, token.glue)
-                for reading in readings(context, self._index.lexicon, self._model, tokens, must=place):
-                    if plain and reading.j - reading.i == 1:
-                        continue
-                    if self._is_safe(reading, word) and self._is_no_other(reading, word, token.norm, distance):
-                        yield replace(reading, tier=reading.tier + distance, score=1.0 - 0.1 * distance, corrected=word)
+            found = [[*self._corrected(context, place, word, distance, plain=plain)] for word in words]
+            # Of words that are as close, first one that is the thing's own name: `Memantine` before `Memantina`.
+            yield from chain.from_iterable(sorted(found, key=lambda each: not any(map(_is_own_name, each))))
+
+    def _corrected(self, context: Context, place: int, word: str, distance: int, *, plain: bool) -> Iterator[Reading]:
+        """Readings with `word` at a place; `plain`: in longer names only."""
+        token, tokens = context.tokens[place], list(context.tokens)
+        tokens[place] = Token(word, token.start, token.end, word, token.glue)
+        for reading in readings(context, self._index.lexicon, self._model, tokens, must=place):
+            if plain and reading.j - reading.i == 1:
+                continue
+            if self._is_safe(reading, word) and self._is_no_other(reading, word, token.norm, distance):
+                yield replace(reading, tier=reading.tier + distance, score=1.0 - 0.1 * distance, corrected=word)
 
     def _is_safe(self, reading: Reading, word: str) -> bool:
         """Whether a correction is worth proposing: short words are as likely other names."""
@@ -75,22 +81,26 @@ class Speller:
         )
 
     def close_to(self, word: str) -> tuple[int, list[str]]:
-        """The closest known words and their distance, everyday words among them."""
+        """The closest known words in the order of letters, and their distance; everyday words among them."""
         from rapidfuzz import process
         from rapidfuzz.distance import OSA
 
         allowed = 2 if len(word) >= _LONG else 1
-        candidates = [known for known in self._candidates(word, allowed) if abs(len(known) - len(word)) <= allowed]
+        known_words = sorted(self._candidates(word, allowed))  # a set has them in another order in each process
+        candidates = [known for known in known_words if abs(len(known) - len(word)) <= allowed]
         found = process.extract(word, candidates, scorer=OSA.distance, score_cutoff=allowed, limit=8)
         if not found:
             return 0, []
         best = int(min(distance for _, distance, _ in found))
-        words = [known for known, distance, _ in found if distance == best]
-        return best, words
+        return best, sorted(known for known, distance, _ in found if distance == best)
 
     def _candidates(self, word: str, allowed: int) -> set[str]:
         forwards, backwards = _plain_columns(self._plain)
         return {*self._index.lexicon.similar(word, allowed), *similar(forwards, backwards, word, allowed)}
+
+
+def _is_own_name(reading: Reading) -> bool:
+    return reading.corrected in keys_of(reading.concept.value)
 
 
 @lru_cache(maxsize=4)

@@ -118,7 +118,7 @@ def split_key(tokens: Sequence[Token]) -> str:
 
 def compact(text: str) -> str:
     """A symbol without hyphens, spaces and points, in upper case: `MAO-B` and `MAOB` agree."""
-    return "".join(c for c in text if c.isalnum()).upper()
+    return text.upper() if text.isalnum() else "".join(c for c in text if c.isalnum()).upper()
 
 
 _LETTERS = {"alpha": "a", "beta": "b", "gamma": "g", "delta": "d", "epsilon": "e", "kappa": "k", "theta": "q"}
@@ -133,6 +133,8 @@ def symbol_keys(text: str) -> tuple[str, ...]:
     Symbols write Greek letters as Latin ones (`IL-1β`, `TNF alpha`), and identifiers have no version
     (`ENSG00000188906.14`).
     """
+    if text.isascii() and text.isalpha():
+        return (text.upper(),)
     spelt = fold(text)
     latin = "".join(_LETTERS[_GREEK[c]] if _GREEK.get(c) in _LETTERS else c for c in text.lower())
     forms = [

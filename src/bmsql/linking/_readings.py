@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from bmsql.linking._context import Context
 from bmsql.linking._gate import admits, admits_symbol, is_abbreviation
 from bmsql.linking._lexicon import Concept, Entry
-from bmsql.linking._normal import GREEK, MAX_TOKENS, Token, compact, fold, norm, span_keys, split_key, symbol_keys
+from bmsql.linking._normal import GREEK, Token, compact, fold, norm, split_key, symbol_keys
 from bmsql.linking._stored import StoredLexicon
+from bmsql.linking._stretches import stretches
 from bmsql.semantic import Entity, SemanticModel
 
 _TIER = {
@@ -20,6 +21,10 @@ _SCORE = {
     "value": 1.0, "group": 0.95, "synonym": 0.98, "stored": 1.0, "official": 1.0, "extra": 0.95, "previous": 0.95,
     "alias": 0.9, "table": 0.9, "eponym": 0.9, "head": 0.85, "part": 0.8,
 }  # fmt: skip
+
+
+_LONGEST_SYMBOL = 3
+"""In words: `HLA-DQA1`, `IL-1 beta`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,21 +46,23 @@ def readings(
 ) -> Iterator[Reading]:
     """Every believable reading; `tokens` may replace the question's, and then word `must` takes part."""
     words = context.tokens if tokens is None else tokens
-    for i in range(len(words)):
-        for j in range(i + 1, min(len(words), i + MAX_TOKENS) + 1):
-            if must >= 0 and not i <= must < j:
+    for i in range(len(words) if must < 0 else must + 1):
+        for j, found in stretches(words, i, lexicon.names, _LONGEST_SYMBOL):
+            if j <= must:
                 continue
             span = words[i:j]
             seen: set[int] = set()
-            keys = span_keys(span)
-            together = split_key(span)
-            for key in (*keys, *filter(None, (together, _closed(span)))):
-                for entry in lexicon.names.get(key):
+            together, said = "", len(found)
+            if j - i == 2:
+                together = split_key(span)
+                found += [(key, lexicon.names.get(key)) for key in (together, _closed(span)) if key]
+            for place, (key, entries) in enumerate(found):
+                for entry in entries:
                     if entry.concept in seen:
                         continue
                     name = lexicon.concepts.entity(entry.concept)
                     entity = model.entities.get(name)
-                    if entity is None or (key not in keys and key != together and entity.kind != "category"):
+                    if entity is None or (place >= said and key != together and entity.kind != "category"):
                         continue
                     if not admits(context, i, j, entry, name, entity):
                         continue
@@ -71,7 +78,7 @@ def readings(
                     salts = context.salts(j) if entity.kind == "name" else 0
                     if salts:
                         yield replace(reading, j=j + salts, tier=reading.tier + 0.1, salts=salts)
-            if j - i <= 3 and (all(token.glue for token in span[1:]) or together or _parted(span)):
+            if j - i == 1 or (j - i <= _LONGEST_SYMBOL and (together or _is_joined(span) or _parted(span))):
                 text = context.text(i, j) if tokens is None else "".join(token.text for token in span)
                 text = text[:-2] if text.endswith(("'s", "’s")) else text
                 yield from _symbol_readings(context, lexicon, i, j, text, seen)
@@ -114,9 +121,14 @@ def _speaks_of_absent(context: Context, i: int, j: int, entry: Entry, entity: En
     return entity.kind != "term" or not is_abbreviation(entry.surface) or context.is_upper(i, j)
 
 
+def _is_joined(span: list[Token]) -> bool:
+    """Whether hyphens or points join all words."""
+    return all(token.glue for token in span[1:])
+
+
 def _parted(span: list[Token]) -> bool:
     """Whether a space stands where a symbol has a hyphen (`HLA DQA1`), or before a Greek letter (`IL-1 beta`)."""
-    if len(span) < 2 or span[-1].breaks or not all(token.glue for token in span[1:-1]):
+    if span[-1].breaks or not _is_joined(span[:-1]):
         return False
     if span[-1].norm in GREEK:
         return True

@@ -27,9 +27,10 @@ class Series:
 
     def mentions(self, context: Context, taken: set[tuple[int, int]]) -> Iterator[Mention]:
         """Such mentions; `taken` are the stretches that are read as something else."""
+        starred = "*" in context.question
         for name, entity in self._entities:
             for i, j in _spans(context):
-                star = _STAR.match(context.question, context.tokens[j - 1].end)
+                star = _STAR.match(context.question, context.tokens[j - 1].end) if starred else None
                 if not star and not self._is_together(context, j, name):
                     continue
                 text = context.text(i, j)
@@ -77,7 +78,7 @@ class Series:
 
 def _spans(context: Context) -> Iterator[tuple[int, int]]:
     """Words, and words joined by hyphens, the longer ones first."""
-    for size in (2, 1):
+    for size in (2, 1) if context.joins else (1,):
         for i in range(len(context.tokens) - size + 1):
             if all(token.glue for token in context.tokens[i + 1 : i + size]):
                 yield i, i + size

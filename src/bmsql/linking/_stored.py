@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from bmsql.linking._arrow import ColumnFile, Texts, beginning, find
 from bmsql.linking._lexicon import RANK, SOURCES, Concept, Entry, Held, LexiconBuilder, NameTable
 
 _SHORTEST_WORD = 4
+_KEPT = 4096
+"""Look-ups that are kept: questions have most of their words in common."""
 
 
 def lexicon_columns(built: LexiconBuilder) -> tuple[dict[str, Any], dict[str, list[str] | list[int]]]:
@@ -54,6 +57,16 @@ def _name_columns(name: str, table: NameTable) -> dict[str, list[str] | list[int
     }
 
 
+class Looked(NamedTuple):
+    """What is known of a key: its entries, and whether a key begins with it and another word."""
+
+    entries: Sequence[Entry]
+    goes_on: bool
+
+
+_UNKNOWN = Looked((), goes_on=False)
+
+
 class StoredNames:
     """Entries by key in a column file."""
 
@@ -66,6 +79,7 @@ class StoredNames:
         rows = len(self._surfaces)
         if len(self._ends) != len(self._keys) + 1 or {len(self._concepts), len(self._sources)} != {rows}:
             raise ValueError(f"the columns of its {name} differ in length")
+        self.look = lru_cache(maxsize=_KEPT)(self._look)
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -74,15 +88,26 @@ class StoredNames:
         """The keys that begin with `prefix`."""
         return (str(key, "utf-8") for key in beginning(self._keys, prefix.encode(errors="surrogatepass")))
 
-    def get(self, key: str) -> list[Entry]:
+    def get(self, key: str) -> Sequence[Entry]:
         """The entries of a key, none for an unknown one."""
-        place = find(self._keys, key.encode(errors="surrogatepass"))
-        if place < 0:
-            return []
-        return [
-            Entry(self._concepts[row], self._surfaces.text(row) or key, SOURCES[self._sources[row]])
-            for row in range(self._ends[place], self._ends[place + 1])
-        ]
+        return self.look(key).entries
+
+    def _look(self, key: str) -> Looked:
+        text = key.encode(errors="surrogatepass")
+        place, count = self._keys.place(text), len(self._keys)
+        if place == count:
+            return _UNKNOWN
+        entries: Sequence[Entry] = ()
+        following = self._keys[place]
+        if following == text:
+            entries = tuple(
+                Entry(self._concepts[row], self._surfaces.text(row) or key, SOURCES[self._sources[row]])
+                for row in range(self._ends[place], self._ends[place + 1])
+            )
+            following = self._keys[place + 1] if place + 1 < count else b""
+        # A space sorts before all that words consist of, so that longer names follow at once.
+        goes_on = following.startswith(text + b" ")
+        return Looked(entries, goes_on) if entries or goes_on else _UNKNOWN
 
 
 class StoredConcepts:

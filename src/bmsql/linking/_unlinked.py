@@ -27,8 +27,12 @@ class Unlinked:
     def __init__(self, index: ValueIndex, model: SemanticModel, speller: Speller) -> None:
         self._index = index
         self._speller = speller
-        self._model = model
         self._cues = {name: _cues(model, entity) for name, entity in model.entities.items()}
+        self._kinds: dict[str, list[tuple[str, Entity]]] = {}
+        for name, entity in model.entities.items():
+            if entity.match:
+                self._kinds.setdefault(entity.kind, []).append((name, entity))
+        self._term_endings = {name: _heads_and_tails(index, name) for name, _ in self._of_kind("term")}
 
     def mentions(self, context: Context, covered: set[int]) -> Iterator[Mention]:
         """Such mentions among the words that nothing else explains."""
@@ -41,7 +45,7 @@ class Unlinked:
         """Hyphenated symbols that are known elsewhere, so that no part of one is read by itself (`PD-L1`)."""
         found: list[Mention] = []
         taken: set[int] = set()
-        for name, entity in self._of_kind("symbol"):
+        for name, entity in self._of_kind("symbol") if context.joins else ():
             for i, j in _symbol_spans(context, taken):
                 if (
                     j - i < 2
@@ -93,9 +97,7 @@ class Unlinked:
 
     def _terms(self, context: Context, covered: set[int]) -> Iterator[Mention]:
         for name, entity in self._of_kind("term"):
-            endings = self._index.lexicon.endings.get(name, [])
-            heads = {ending[1:] for ending in endings if ending.startswith(" ")}
-            tails = tuple(ending for ending in endings if len(ending) > 3 and not ending.startswith(" "))
+            heads, tails = self._term_endings[name]
             for place, token in enumerate(context.tokens):
                 if place in covered:
                     continue
@@ -104,7 +106,7 @@ class Unlinked:
                     if i and i - 1 not in covered and context.tokens[i].glue and not context.is_plain(i - 1):
                         i -= 1
                     yield _unlinked(context, i, place + 1, name, context.text(i, place + 1), entity)
-                elif self._unknown(context, place) and len(token.norm) > 6 and token.norm.endswith(tails):
+                elif len(token.norm) > 6 and token.norm.endswith(tails) and self._unknown(context, place):
                     yield _unlinked(context, place, place + 1, name, token.text.lower(), entity)
 
     def _names(self, context: Context, covered: set[int]) -> Iterator[Mention]:
@@ -141,7 +143,7 @@ class Unlinked:
         return tuple(dict.fromkeys(entry.surface for entry in named if entry.source == "stored"))
 
     def _of_kind(self, kind: str) -> list[tuple[str, Entity]]:
-        return [(name, entity) for name, entity in self._model.entities.items() if entity.kind == kind and entity.match]
+        return self._kinds.get(kind, [])
 
     def _unknown(self, context: Context, place: int) -> bool:
         token = context.tokens[place]
@@ -151,6 +153,13 @@ class Unlinked:
             and not context.is_plain(place)
             and not self._index.lexicon.knows(token.norm)
         )
+
+
+def _heads_and_tails(index: ValueIndex, name: str) -> tuple[frozenset[str], tuple[str, ...]]:
+    """Words that names of a kind of term end with, and ends of such words."""
+    endings = index.lexicon.endings.get(name, [])
+    heads = frozenset(ending[1:] for ending in endings if ending.startswith(" "))
+    return heads, tuple(ending for ending in endings if len(ending) > 3 and not ending.startswith(" "))
 
 
 def _is_held(context: Context, place: int) -> bool:
@@ -188,7 +197,7 @@ def _cues(model: SemanticModel, entity: Entity) -> frozenset[str]:
 
 
 def _symbol_spans(context: Context, covered: set[int]) -> Iterator[tuple[int, int]]:
-    for size in (3, 2, 1):
+    for size in (3, 2, 1) if context.joins else (1,):
         for i in range(len(context.tokens) - size + 1):
             span = range(i, i + size)
             if covered.isdisjoint(span) and all(context.tokens[k].glue for k in span[1:]):

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
+from itertools import groupby
+from typing import NamedTuple
 
 from bmsql.data import safe_yaml
 from bmsql.types import Frozen
@@ -33,7 +35,7 @@ class Prompt(Frozen):
         """Name, version and hash, as the trace records them."""
         return f"{self.name} v{self.version} {self.hash}"
 
-    @property
+    @cached_property
     def variables(self) -> frozenset[str]:
         """The values that rendering needs."""
         return frozenset(_PLACE.findall(self.system + self.user))
@@ -49,16 +51,32 @@ class Prompt(Frozen):
             missing, unknown = sorted(self.variables - given), sorted(given - self.variables)
             raise KeyError(f"prompt '{self.name}': missing {missing}, unknown {unknown}")
 
-        def fill(text: str) -> str:
-            # A line that holds nothing but an empty value is left out.
-            lines = []
-            for line in text.strip().splitlines():
-                filled = _PLACE.sub(lambda match: values[match[1]], line)
-                if filled.strip() or not line.strip():
-                    lines.append(filled)
-            return "\n".join(lines)
+        return _filled(self._parts[0], values), _filled(self._parts[1], values)
 
-        return fill(self.system), fill(self.user)
+    @cached_property
+    def _parts(self) -> tuple[list[_Part], list[_Part]]:
+        return _parts(self.system), _parts(self.user)
+
+
+class _Part(NamedTuple):
+    """A line with places in it, or all lines up to the next such one."""
+
+    text: str
+    places: bool
+
+
+def _parts(text: str) -> list[_Part]:
+    groups = groupby(text.strip().splitlines(), lambda line: _PLACE.search(line) is not None)
+    parts: list[_Part] = []
+    for places, lines in groups:
+        parts += [_Part(line, places=True) for line in lines] if places else [_Part("\n".join(lines), places=False)]
+    return parts
+
+
+def _filled(parts: list[_Part], values: Mapping[str, str]) -> str:
+    """The text with its values; a line that holds nothing but empty values is left out."""
+    filled = [_PLACE.sub(lambda match: values[match[1]], one.text) if one.places else one.text for one in parts]
+    return "\n".join(text for text, one in zip(filled, parts, strict=True) if text.strip() or not one.places)
 
 
 @cache

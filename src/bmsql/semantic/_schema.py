@@ -239,6 +239,26 @@ class SemanticModel(Frozen):
         role = self.role(spec.role)
         return spec.meaning or (role.meaning if role else ""), spec.unit or (role.unit if role else "")
 
+    def unit_of(self, column: str, tables: tuple[str, ...] = ()) -> str | None:
+        """The unit of a column by its name alone, or None where no table has such a column; ignores case.
+
+        It is that of the first of `tables` that has the column, else of any table, else of a derived column.
+        """
+        units = self._units_by_column.get(column.lower(), {})
+        return next((units[table] for table in (*tables, *units) if table in units), None)
+
+    @cached_property
+    def _units_by_column(self) -> dict[str, dict[str, str]]:
+        """By column name in lower case, its unit in each table."""
+        found: dict[str, dict[str, str]] = {}
+        for name, table in self.tables.items():
+            for column in table.columns:
+                found.setdefault(column.lower(), {}).setdefault(name, self.meaning(name, column)[1])
+        for family in self.families.values():
+            for one in family.derived.values():
+                found.setdefault(one.alias.lower(), {"": one.unit})
+        return found
+
     def with_tables(self, tables: dict[str, Any]) -> SemanticModel:
         """A copy with other tables; for adapting to what a backend holds."""
         copied = self.model_copy(update={"tables": tables})

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-from bmsql.reasoners.chat._loops import LoopPools
+from bmsql.reasoners.chat._loops import Held, LoopPools
 from bmsql.reasoners.chat._memory import RESPONSES
 from bmsql.reasoners.chat._providers import is_gemini, is_openai
 
@@ -19,12 +19,17 @@ if TYPE_CHECKING:
 _MAX_TOKENS = ("max_tokens", "max_output_tokens", "num_predict", "max_new_tokens", "max_completion_tokens")
 
 
+# Copies that are kept; requests hardly differ in their parameters.
+_KEPT = 64
+
+
 class Adapted:
     """A model without retries of its own, to be called from any thread and any event loop."""
 
     def __init__(self, model: BaseChatModel) -> None:
         self.model = _without_retries(model)
-        self._pools = LoopPools(self.model)
+        self._held = Held(self.model)
+        self._pools = LoopPools(self._held)
 
     def configured(
         self,
@@ -38,7 +43,18 @@ class Adapted:
 
         asynchronous: it is to be called from the running event loop.
         """
-        model = self._pools.for_running_loop() if asynchronous else self.model
+        held = self._pools.for_running_loop() if asynchronous else self._held
+        key = (temperature, max_tokens, dropped)
+        # LangChain describes each instance anew for its traces, which takes longer than the rest of a call.
+        if (known := held.copies.get(key)) is None:
+            if len(held.copies) >= _KEPT:
+                held.copies.clear()
+            known = held.copies[key] = self._copied(held.model, temperature, max_tokens, dropped)
+        return known
+
+    def _copied(
+        self, model: BaseChatModel, temperature: float | None, max_tokens: int | None, dropped: frozenset[str]
+    ) -> BaseChatModel:
         fields = type(model).model_fields
         update: dict[str, Any] = {}
         if "temperature" in fields and (temperature is not None or "temperature" in dropped):

@@ -15,6 +15,7 @@ SEPARATOR = "|"
 _DIGITS = 6
 # What opens or ends a fence, a column or a special token, and what stands in its place.
 _LOOKALIKES = {"<": "‹", ">": "›", "|": "¦", "`": "'"}
+_ASCII = str.maketrans({**{chr(code): " " for code in range(128) if not chr(code).isprintable()}, **_LOOKALIKES})
 
 
 def cell_text(value: object, width: int) -> str:
@@ -42,7 +43,8 @@ def cell_text(value: object, width: int) -> str:
 
 def one_line(text: str, width: int) -> str:
     """`text` without line breaks, control, bidirectional and invisible characters, and cut to `width`."""
-    kept = "".join(_plain(char) for char in text[: 8 * width + 64])
+    head = text[: 8 * width + 64]
+    kept = head.translate(_ASCII) if head.isascii() else "".join(map(_plain, head))
     cut = len(text) > 8 * width + 64
     line = " ".join(kept.split())
     return _cut(f"{line}{CUT}" if cut else line, width)
@@ -50,7 +52,7 @@ def one_line(text: str, width: int) -> str:
 
 def _plain(char: str) -> str:
     if char.isascii():
-        return _LOOKALIKES.get(char, char if char.isprintable() else " ")
+        return char.translate(_ASCII)
     category = unicodedata.category(char)
     if category in ("Cf", "Cs", "Co", "Cn"):
         return ""

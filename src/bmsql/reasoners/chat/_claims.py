@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from bmsql.reasoners.chat._figures import figures
 from bmsql.reasoners.chat._finding import Finding
@@ -165,14 +166,18 @@ def _too_strong(text: str, parts: list[Sentence], known: Known) -> Iterator[Find
     if known.model is None:
         return
     families = dict.fromkeys(spec.family for spec in known.table_specs)
-    stated = words_of(" ".join(cell for cell in known.cells()))
     for family in families:
         for avoid in known.model.families[family].say.avoid:
-            pattern = re.compile("|".join(rf"\b{re.escape(word)}\b" for word in avoid.words), re.IGNORECASE)
+            pattern = _any_of(avoid.words)
             for part in parts:
                 match = pattern.search(part.text)
-                if match and not _HEDGE.search(part.text) and words_of(match.group()) not in stated:
+                if match and not _HEDGE.search(part.text) and words_of(match.group()) not in known.cell_words:
                     yield _finding(match, part, f"'{match.group()}' says more than the data show; {avoid.instead}")
+
+
+@lru_cache(maxsize=256)
+def _any_of(words: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(rf"\b{re.escape(word)}\b" for word in words), re.IGNORECASE)
 
 
 def _finding(match: re.Match[str], part: Sentence, why: str) -> Finding:

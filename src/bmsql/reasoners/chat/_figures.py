@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 
+_DIGIT = re.compile(r"\d")
 _MINUS = "-−–‒﹣－"
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 _EXPONENT = rf"""
@@ -101,8 +102,10 @@ class Figure:
 
 def figures(text: str) -> list[Figure]:
     """The numbers of `text`, in order; list numbering is none, nor are digits inside names such as rs7412."""
-    listed = {match.start(1) for match in _ENUMERATION.finditer(text)}
-    found = [_figure(match, text) for match in _NUMBER.finditer(text) if _first_digit(match) not in listed]
+    found: list[Figure] = []
+    if _DIGIT.search(text):
+        listed = {match.start(1) for match in _ENUMERATION.finditer(text)}
+        found += [_figure(match, text) for match in _NUMBER.finditer(text) if _first_digit(match) not in listed]
     found += [_worded(match, text) for match in _WORD.finditer(text)]
     return sorted(found, key=lambda figure: figure.start)
 

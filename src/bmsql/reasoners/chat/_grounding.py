@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from bmsql.reasoners._base import Evidence
 from bmsql.reasoners.chat._claims import claim_findings
@@ -20,6 +21,7 @@ from bmsql.types import LinkQuestion, Mention
 _TOKEN = re.compile(r"(?<![\w.])[^\W_](?:[\w]|[-.](?=\w))*")
 _MEASURE = re.compile(r"\d+(?:[.,]\d+)*(?:-?[A-Za-zµμ%]{1,6}|-(?:fold|year|month|week|day|item|gene|drug|row)s?)")
 _ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]*://|www\.|data:[a-z]+/)[^\s<>()\[\]\"']+", re.IGNORECASE)
+_ADDRESS_MARKS = ("://", "www.", "data:")
 _CHROMOSOME = re.compile(r"chr(?:omosome)?_?\d+", re.IGNORECASE)
 _FIGURE_AFTER = re.compile(r"(?:,|\s\(|:)\s*\d+$")
 _LIST = re.compile(r"[,;:=]")
@@ -66,7 +68,7 @@ def _once(found: list[Finding]) -> Iterator[Finding]:
 def _name_findings(
     mentions: tuple[Mention, ...], known: Known, names: LinkQuestion | None, model: SemanticModel | None
 ) -> Iterator[Finding]:
-    again: set[tuple[str, str]] | None = None
+    again = _Again(known, names)
     for mention in mentions:
         spec = model.entities.get(mention.entity) if model else None
         if (spec and spec.kind == "region") or _is_known(mention, known):
@@ -77,9 +79,7 @@ def _name_findings(
             continue  # what several known names begin with, such as GRIN
         if spec and spec.kind == "category" and _is_jargon(mention.text, known):
             continue
-        if again is None:
-            again = _linked(known, names)
-        if (mention.entity, mention.value) in again:
+        if again.finds(mention):
             continue
         label = spec.label if spec else mention.entity
         yield Finding(
@@ -105,17 +105,24 @@ def _is_known(mention: Mention, known: Known) -> bool:
     return any(known.holds(name) for name in (bare, mention.value, *stored, *mention.alternatives) if name)
 
 
-def _linked(known: Known, names: LinkQuestion | None) -> set[tuple[str, str]]:
+class _Again:
     """What the evidence names, found as it is found in the text: for names that it has under another name."""
-    found: set[tuple[str, str]] = {(one.entity, one.value) for one in known.evidence.plan.mentions}
-    if names is None:
-        return found
-    for number, text in enumerate(known.texts()):
-        if number >= _RELINKED:
-            break
-        if any(char.isalpha() for char in text):
-            found |= {(one.entity, one.value) for one in names(text) if one.method != "unlinked"}
-    return found
+
+    def __init__(self, known: Known, names: LinkQuestion | None) -> None:
+        self._found = {(one.entity, one.value) for one in known.evidence.plan.mentions}
+        self._texts = islice(known.texts(), _RELINKED) if names else iter(())
+        self._names = names
+
+    def finds(self, mention: Mention) -> bool:
+        """Whether the evidence names the same thing; looks no further into it than it must."""
+        wanted = (mention.entity, mention.value)
+        while wanted not in self._found:
+            text = next(self._texts, None)
+            if text is None or self._names is None:
+                return False
+            if any(char.isalpha() for char in text):
+                self._found |= {(one.entity, one.value) for one in self._names(text) if one.method != "unlinked"}
+        return True
 
 
 def _is_jargon(text: str, known: Known) -> bool:
@@ -124,6 +131,8 @@ def _is_jargon(text: str, known: Known) -> bool:
 
 def _identifier_findings(text: str, known: Known, mentioned: list[tuple[int, int]]) -> Iterator[Finding]:
     """Names with digits in them, such as ids, keys and codes, that the evidence does not hold."""
+    if not any(map(str.isdigit, text)):
+        return
     for match in _TOKEN.finditer(text):
         token = match.group()
         if not (any(char.isdigit() for char in token) and any(char.isalpha() for char in token)):
@@ -144,6 +153,9 @@ def _identifier_findings(text: str, known: Known, mentioned: list[tuple[int, int
 
 def _address_findings(text: str, known: Known) -> Iterator[Finding]:
     """Addresses that the evidence does not hold: what opens one would send the rows named in it there."""
+    lowered = text.lower()
+    if not any(mark in lowered for mark in _ADDRESS_MARKS):
+        return
     for match in _ADDRESS.finditer(text):
         address = match.group().rstrip(".,;:")
         if not any(address in said for said in known.texts()):

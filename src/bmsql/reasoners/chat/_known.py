@@ -221,6 +221,11 @@ class Known:
         return "  ".join(words_of(text) for text in [*self._statements(), *self.cells()])
 
     @cached_property
+    def cell_words(self) -> str:
+        """All cells of the rows as words."""
+        return words_of(" ".join(self.cells()))
+
+    @cached_property
     def jargon(self) -> str:
         """The words by which the model names columns, meanings and tables, as words."""
         return words_of(" ".join(self._model_texts()))

@@ -14,6 +14,7 @@ import sys
 import threading
 import weakref
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from bmsql.reasoners.chat._providers import is_gemini, is_openai
@@ -21,28 +22,38 @@ from bmsql.reasoners.chat._providers import is_gemini, is_openai
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-_Entry = tuple["BaseChatModel", AsyncGenerator[None, None]]
+
+@dataclass(frozen=True)
+class Held:
+    """A model, and the copies of it that were made for some parameters."""
+
+    model: BaseChatModel
+    copies: dict[Any, BaseChatModel] = field(default_factory=dict)
+
+
+_Entry = tuple[Held, AsyncGenerator[None, None]]
 
 
 class LoopPools:
     """A model for each event loop that asks for one. Safe in threads."""
 
-    def __init__(self, model: BaseChatModel) -> None:
-        self._model = model
+    def __init__(self, held: Held) -> None:
+        self._held, self._model = held, held.model
         self._by_loop: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Entry] = weakref.WeakKeyDictionary()
         self._lock = threading.Lock()
 
-    def for_running_loop(self) -> BaseChatModel:
+    def for_running_loop(self) -> Held:
         """The model, or its copy for the running loop where its connections cannot be shared."""
         if not (is_openai(self._model) or is_gemini(self._model)):
-            return self._model
+            return self._held
         loop = asyncio.get_running_loop()
         with self._lock:
             entry = self._by_loop.get(loop)
         # Only this loop's own thread makes its entry.
         if entry is None:
             model, close = _openai_copy(self._model) if is_openai(self._model) else _gemini(self._model, loop)
-            entry = model, _at_end_of_loop(close)
+            held = self._held if model is self._model else Held(model)
+            entry = held, _at_end_of_loop(close)
             with self._lock:
                 self._by_loop[loop] = entry
         return entry[0]

@@ -110,9 +110,21 @@ class Run:
         if not isinstance(step, Call):
             return step()
         try:
-            return Retrying(**self.limits.retrying(self._sleep))(self._try, step)
+            return self._try(step)
+        except WayUnsupported as e:
+            return e
+        except FaultError as e:
+            failed = [e]
+        try:
+            return Retrying(**self.limits.retrying(self._sleep))(self._retry, step, failed)
         except (FaultError, WayUnsupported) as e:
             return e
+
+    def _retry(self, call: Call, failed: list[FaultError]) -> AIMessage:
+        """A try as the retries count them: the first was made before them, as most calls need no other."""
+        if failed:
+            raise failed.pop()
+        return self._try(call)
 
     def _sleep(self, seconds: float) -> None:
         if self.cancel is None:
@@ -184,9 +196,20 @@ class Run:
         if not isinstance(step, Call):
             return await asyncio.to_thread(step)
         try:
-            return await AsyncRetrying(**self.limits.retrying(self._asleep))(self._atry, step)
+            return await self._atry(step)
+        except WayUnsupported as e:
+            return e
+        except FaultError as e:
+            failed = [e]
+        try:
+            return await AsyncRetrying(**self.limits.retrying(self._asleep))(self._aretry, step, failed)
         except (FaultError, WayUnsupported) as e:
             return e
+
+    async def _aretry(self, call: Call, failed: list[FaultError]) -> AIMessage:
+        if failed:
+            raise failed.pop()
+        return await self._atry(call)
 
     async def _asleep(self, seconds: float) -> None:
         end = time.monotonic() + seconds

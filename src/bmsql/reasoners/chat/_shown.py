@@ -29,14 +29,15 @@ class Shown:
         self.model, self.rules, self.catalog = model, rules, catalog
         self.tables, self.options = tables, options
         self._schema = lru_cache(maxsize=64)(lambda names, full: schema_text(model, names, full=full))
+        self._rules_of = lru_cache(maxsize=64)(lambda families: rules_text(rules, model, families))
 
     # -- the plan prompt ----------------------------------------------------------------------
 
     def static(self, reading: Plan) -> dict[str, str]:
         """Tables and rules: the same for every question, unless the tables are too many to show."""
         tables = self.tables if self._all_fit else self._likely(reading)
-        families = dict.fromkeys(self.model.tables[name].family for name in tables)
-        return {"schema": self._schema(tables, False), "rules": rules_text(self.rules, self.model, families)}
+        families = tuple(dict.fromkeys(self.model.tables[name].family for name in tables))
+        return {"schema": self._schema(tables, False), "rules": self._rules_of(families)}
 
     @cached_property
     def _all_fit(self) -> bool:

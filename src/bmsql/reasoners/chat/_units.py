@@ -23,21 +23,17 @@ class Units:
     """The units of a result's columns, by the semantic model."""
 
     def __init__(self, model: SemanticModel | None, tables: tuple[str, ...]) -> None:
-        self._by_column: dict[str, str] = {}
-        if model is None:
-            return
-        others = [name for name in model.tables if name not in tables]
-        for table in (*(name for name in tables if name in model.tables), *others):
-            for column in model.tables[table].columns:
-                unit = model.meaning(table, column)[1]
-                self._by_column.setdefault(column.lower(), unit)
-        for family in model.families.values():
-            for one in family.derived.values():
-                self._by_column.setdefault(one.alias.lower(), one.unit)
+        self._model, self._tables = model, tables
 
     def of(self, result: QueryResult) -> list[str]:
         """The unit of each column: empty where it has none, `UNKNOWN` for a column that the model does not name."""
-        return [self._by_column.get(_base(column.name.lower(), self._by_column), UNKNOWN) for column in result.columns]
+        return [self._unit(column.name) for column in result.columns]
+
+    def _unit(self, name: str) -> str:
+        if self._model is None:
+            return UNKNOWN
+        units = (self._model.unit_of(base, self._tables) for base in _bases(name))
+        return next((unit for unit in units if unit is not None), UNKNOWN)
 
     def derived(self, cell: object, unit: str) -> Iterator[tuple[float, str]]:
         """What may be said in place of a number, with its unit."""
@@ -58,13 +54,9 @@ class Units:
             yield (-math.log10(cell), LOG10)
 
 
-def _base(name: str, known: dict[str, str]) -> str:
-    """A column's own name where the query has lengthened it, as in `p_pd` or `avg_freq`."""
-    if name in known:
-        return name
+def _bases(name: str) -> Iterator[str]:
+    """A column's name, and what may be its own name where the query has lengthened it, as in `p_pd` or `avg_freq`."""
+    yield name
     parts = name.split("_")
     for size in range(len(parts) - 1, 0, -1):
-        for base in ("_".join(parts[:size]), "_".join(parts[-size:])):
-            if base in known:
-                return base
-    return name
+        yield from ("_".join(parts[:size]), "_".join(parts[-size:]))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import cached_property
 
 from rapidfuzz import fuzz, process
 
@@ -36,11 +37,22 @@ class Chunk:
 
     def names(self, kind: str) -> tuple[str, ...]:
         """What the chunk may stand for as a `kind`."""
-        return tuple(sense.name for sense in self.senses if sense.kind == kind)
+        return self._names.get(kind, ())
+
+    @cached_property
+    def _intents(self) -> frozenset[str]:
+        return frozenset(self.names("english"))
+
+    @cached_property
+    def _names(self) -> dict[str, tuple[str, ...]]:
+        found: dict[str, tuple[str, ...]] = {}
+        for sense in self.senses:
+            found[sense.kind] = (*found.get(sense.kind, ()), sense.name)
+        return found
 
     def is_english(self, *intents: str) -> bool:
         """Whether the chunk is one of these intents of plain English."""
-        return any(sense.kind == "english" and sense.name in intents for sense in self.senses)
+        return not self._intents.isdisjoint(intents)
 
 
 @dataclass
@@ -106,7 +118,7 @@ def cut(text: str, tokens: list[Token], mentions: Sequence[Mention], vocabulary:
     unknown = [
         token
         for index, token in enumerate(tokens)
-        if token.kind == "word" and not taken[index] and not vocabulary.explains(replace(token, low=words[index]))
+        if token.kind == "word" and not taken[index] and not vocabulary.explains(words[index])
     ]
     return Chunked(text, tokens, chunks, rules, hints, unknown, corrected)
 
@@ -223,7 +235,7 @@ def _spelling(
     tokens: list[Token], mentions: Sequence[Mention], vocabulary: Vocabulary
 ) -> tuple[list[str], dict[str, str]]:
     """Words as compared with phrases: near misses of vocabulary words are put right."""
-    known = vocabulary.main.words | vocabulary.rules.words | vocabulary.hints.words
+    known = vocabulary.words
     words, corrected = [], {}
     for token in tokens:
         low = token.low
@@ -241,8 +253,7 @@ def _spelling(
         if low.endswith("s") and low[:-1] in known:
             words.append(low[:-1])
             continue
-        candidates = [word for word in known if abs(len(word) - len(low)) <= 2 and word[0] == low[0] and len(word) > 4]
-        best = process.extractOne(low, candidates, scorer=fuzz.ratio, score_cutoff=84)
+        best = process.extractOne(low, vocabulary.resembling(low), scorer=fuzz.ratio, score_cutoff=84)
         if best:
             corrected[token.text] = best[0]
             words.append(best[0])

@@ -69,10 +69,10 @@ def several(question: Question, plan: Plan, model: SemanticModel) -> str:
     used |= {question.numbers.limit_at} if question.numbers.limit_at is not None else set()
     families = {model.tables[source.table].family for source in plan.sources}
     for index, low in enumerate(question.lows):
-        count = question.vocabulary.number_words.get(low, 0)
-        measured = any(counted_measure(question, index + 1, family, model) for family in families)
-        if low == "single" and index not in used and question.lows[max(0, index - 1) : index] == ["a"] and measured:
+        single = low == "single" and index not in used and question.lows[max(0, index - 1) : index] == ["a"]
+        if single and any(counted_measure(question, index + 1, family, model) for family in families):
             return "It is not clear what 'a single' restricts; say 'exactly one'."
+        count = question.vocabulary.number_words.get(low, 0)
         if count < 2 or index in used or question.lows[max(0, index - 1) : index] in _POINTED:
             continue
         noun = next((one for one in question.chunked.of("noun") if one.first == index + 1 and not one.mention), None)

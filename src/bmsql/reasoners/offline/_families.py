@@ -36,6 +36,11 @@ class Weighted:
     chunk: Chunk
     weights: Mapping[str, float]
 
+    @property
+    def strongest(self) -> float:
+        """How strongly it speaks for the family that it speaks for most."""
+        return max(self.weights.values())
+
 
 def weigh(
     chunked: Chunked,
@@ -144,13 +149,15 @@ def _noun_voices(name: str, model: SemanticModel) -> Iterable[tuple[str, str, fl
 def choose(weighted: list[Weighted], model: SemanticModel, joinable: Mapping[str, frozenset[str]]) -> list[Fit]:
     """Sets of families, best first; each further family must express enough more to be worth it."""
     known = sorted({family for item in weighted for family in item.weights})
-    fits = [_fit((family,), weighted, model) for family in known]
+    said = list(_once(weighted))
+    needed = [item for item in weighted if item.strongest >= _HARD or _names_things(item.chunk, model)]
+    fits = [_fit((family,), said, needed, model) for family in known]
     fits.sort(key=lambda fit: -fit.score)
     if not fits:
         return fits
     for size in range(2, _MOST_FAMILIES + 1):
         fits.extend(
-            _fit(families, weighted, model)
+            _fit(families, said, needed, model)
             for families in itertools.combinations(known, size)
             if _connected(families, joinable) and _each_needed(families, weighted, joinable)
         )
@@ -171,15 +178,11 @@ def _each_needed(families: tuple[str, ...], weighted: list[Weighted], joinable: 
     return True
 
 
-def _fit(families: tuple[str, ...], weighted: list[Weighted], model: SemanticModel) -> Fit:
-    score = sum(max(item.weights.get(family, 0.0) for family in families) for item in _once(weighted))
+def _fit(families: tuple[str, ...], said: list[Weighted], needed: list[Weighted], model: SemanticModel) -> Fit:
+    """How well some families express what is said, and what of the needed they do not."""
+    score = sum(max(item.weights.get(family, 0.0) for family in families) for item in said)
     score += sum(model.families[family].weight for family in families) - _EXTRA_FAMILY * (len(families) - 1)
-    left_out = tuple(
-        item.chunk
-        for item in weighted
-        if (max(item.weights.values()) >= _HARD or _names_things(item.chunk, model))
-        and max(item.weights.get(family, 0.0) for family in families) <= 0
-    )
+    left_out = tuple(item.chunk for item in needed if max(item.weights.get(family, 0.0) for family in families) <= 0)
     return Fit(families, score, left_out)
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from bmsql.reasoners.offline._chunks import Chunk, Chunked, cut
 from bmsql.reasoners.offline._comparisons import Numbers, read_numbers
 from bmsql.reasoners.offline._families import Fit, Weighted
 from bmsql.reasoners.offline._regions import Region, regions, window
-from bmsql.reasoners.offline._tokens import clean, tokenise
+from bmsql.reasoners.offline._tokens import tokenise
 from bmsql.reasoners.offline._vocabulary import Sense, Vocabulary
 from bmsql.semantic import SemanticModel
 from bmsql.types import Mention
@@ -41,13 +42,14 @@ class Question:
     quoted: list[tuple[int, int]] = field(default_factory=list)
     fit: Fit | None = None
     directions: frozenset[str] = frozenset()
+    _asked: tuple[Fit | None, Chunk | None] | None = None
 
     @property
     def families(self) -> tuple[str, ...]:
         """The chosen families, once they are chosen."""
         return self.fit.families if self.fit else ()
 
-    @property
+    @cached_property
     def lows(self) -> list[str]:
         """The tokens in lower case."""
         return [token.low for token in self.chunked.tokens]
@@ -66,6 +68,12 @@ class Question:
 
     def asked(self) -> Chunk | None:
         """The noun or attribute that is asked for: the first one behind a question word."""
+        # The families that are chosen decide which chunks name something.
+        if self._asked is None or self._asked[0] is not self.fit:
+            self._asked = self.fit, self._find_asked()
+        return self._asked[1]
+
+    def _find_asked(self) -> Chunk | None:
         arrow = self.text.find("->")
         if arrow >= 0:
             start = next((index for index, token in enumerate(self.chunked.tokens) if token.start > arrow), 0)
@@ -163,11 +171,8 @@ class Question:
         )
 
 
-def open_question(
-    question: str, mentions: tuple[Mention, ...], model: SemanticModel, vocabulary: Vocabulary
-) -> Question:
-    """Cut a question up, with its regions and numbers."""
-    text = clean(question)
+def open_question(text: str, mentions: tuple[Mention, ...], model: SemanticModel, vocabulary: Vocabulary) -> Question:
+    """Cut a cleaned question up, with its regions and numbers."""
     tokens = tokenise(text)
     found = regions(text) if any(entity.kind == "region" for entity in model.entities.values()) else []
     mentions = tuple(

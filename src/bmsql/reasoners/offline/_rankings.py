@@ -136,10 +136,7 @@ def counted_measure(question: Question, first: int, family: str, model: Semantic
             words = lows[first + skip : first + skip + length]
             if len(words) < length:
                 continue
-            found = question.vocabulary.main.match(["number", "of", *words], 0)
-            if found is None or found[0] != length + 2:
-                continue
-            for sense in found[1]:
+            for sense in question.vocabulary.main.exactly(("number", "of", *words)):
                 if sense.kind == "attribute" and family in model.attributes[sense.name].measure:
                     return sense.name
     return _count_of_listed(question, first, family, model)

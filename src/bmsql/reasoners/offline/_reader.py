@@ -48,8 +48,9 @@ class Reader:
 
     def read(self, question: str) -> Plan:
         """The plan for a question; never raises for what it does not understand."""
-        mentions = self.link(clean(question))
-        opened = open_question(question, mentions, self.model, self.vocabulary)
+        text = clean(question)
+        mentions = self.link(text)
+        opened = open_question(text, mentions, self.model, self.vocabulary)
         if len(opened.lows) > _LONGEST:
             return _abstain(f"The question has more than {_LONGEST} words; ask for one thing at a time.", mentions)
         problem = refuse(opened, self.model, self.vocabulary)
@@ -58,7 +59,7 @@ class Reader:
         opened.weighted = weigh(opened.chunked, self.model, self.rule_families, self.thresholds, self.tables)
         opened.weighted = [self._in_trials(opened, item) for item in opened.weighted]
         fits = choose(opened.weighted, self.model, self.joinable)
-        strong = [item for item in opened.weighted if max(item.weights.values()) > 1.1]
+        strong = [item for item in opened.weighted if item.strongest > 1.1]
         if not fits or not strong:
             return _abstain("Nothing in the question names something that the tables hold.", mentions)
         opened.fit = fits[0]
@@ -78,7 +79,8 @@ class Reader:
 
         For plans made elsewhere: which tables are read is given, and not read out of the question.
         """
-        opened = open_question(question, self.link(clean(question)), self.model, self.vocabulary)
+        text = clean(question)
+        opened = open_question(text, self.link(text), self.model, self.vocabulary)
         if len(opened.lows) > _LONGEST:
             return {}
         opened.weighted = weigh(opened.chunked, self.model, self.rule_families, self.thresholds, self.tables)
@@ -283,7 +285,7 @@ def _in_main_clause(question: Question, place: int) -> bool:
             elif index >= place:
                 end = index
                 break
-    strong = [item for item in question.weighted if max(item.weights.values()) > 1.1]
+    strong = [item for item in question.weighted if item.strongest > 1.1]
     return any(start <= item.chunk.start < end for item in strong)
 
 

@@ -18,6 +18,8 @@ _TOKEN = re.compile(
     r"|(?P<stop>[.;:?!,()\"\u201c\u201d])"
 )
 _SPACES = re.compile(r"\s+")
+_DIGIT = re.compile(r"\d")
+_LATIN = re.compile(r"\b(?:i\.e\.|e\.g\.),?\s?")
 _SMALL = {
     word: number
     for number, word in enumerate(
@@ -59,9 +61,11 @@ def clean(text: str) -> str:
     for dash in _DASHES:
         text = text.replace(dash, "-")
     text = _SPACES.sub(" ", text).strip()
-    text = re.sub(r"\b(?:i\.e\.|e\.g\.),?\s?", "", text)
-    text = _DECADE.sub(_decade, text)
-    text = _RANGE.sub(r"between \1 and \2", text)
+    if "." in text:
+        text = _LATIN.sub("", text)
+    if _DIGIT.search(text):
+        text = _DECADE.sub(_decade, text)
+        text = _RANGE.sub(r"between \1 and \2", text)
     text = _CHROMOSOME_WORD.sub(lambda match: f"{match.group(1)} {_SMALL[match.group(2).lower()]}", text)
     return _SCALED_WORD.sub(_scaled, text)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib.resources import files
 from typing import Any
 
 from bmsql.data import safe_yaml
-from bmsql.reasoners.offline._tokens import Token, phrase
+from bmsql.reasoners.offline._tokens import phrase
 from bmsql.semantic import SemanticModel
 
 
@@ -50,6 +50,8 @@ _NEGATED = frozenset(
 )
 # `OR` is an odds ratio and `GO` the Gene Ontology only in capitals.
 _LONGEST_ABBREVIATION = 3
+# A shorter word is as likely another one as it is misspelt.
+_SHORTEST_SPELT = 5
 
 
 def stem(word: str) -> str:
@@ -63,10 +65,13 @@ def stem(word: str) -> str:
 
 @dataclass
 class Phrases:
-    """Phrases by their first word, longest first, for matching against tokens."""
+    """Phrases by their words, for matching against tokens.
 
-    by_first: dict[str, list[tuple[tuple[str, ...], list[Sense]]]] = field(default_factory=dict)
-    words: set[str] = field(default_factory=set)
+    lengths: by first word, how many words its phrases have, the most first; known once all are added.
+    """
+
+    senses: dict[tuple[str, ...], list[Sense]] = field(default_factory=dict)
+    lengths: dict[str, tuple[int, ...]] = field(default_factory=dict)
     form: Callable[[str], str] = str
 
     def add(self, text: str, sense: Sense) -> None:
@@ -76,33 +81,41 @@ class Phrases:
             return
         if len(words) == 1 and text.isupper() and len(text) <= _LONGEST_ABBREVIATION:
             words = (text,)
-        self.words.update(words)
-        for known, senses in self.by_first.setdefault(words[0], []):
-            if known == words:
-                if sense not in senses:
-                    senses.append(sense)
-                return
-        self.by_first[words[0]].append((words, [sense]))
+        senses = self.senses.setdefault(words, [])
+        if sense not in senses:
+            senses.append(sense)
 
     def finish(self) -> None:
-        """Sort, so that the longest phrase is found first."""
-        for known in self.by_first.values():
-            known.sort(key=lambda entry: -len(entry[0]))
+        """Note the lengths of the phrases, so that the longest one is found first."""
+        lengths: dict[str, set[int]] = {}
+        for words in self.senses:
+            lengths.setdefault(words[0], set()).add(len(words))
+        self.lengths = {word: tuple(sorted(found, reverse=True)) for word, found in lengths.items()}
+
+    @property
+    def words(self) -> set[str]:
+        """All words that occur in phrases."""
+        return {word for words in self.senses for word in words}
 
     def match(self, words: list[str], start: int, written: str = "") -> tuple[int, list[Sense]] | None:
         """The longest phrase that begins at `start`: its length in words, and its senses.
 
         `written` is the first word as it stands in the question.
         """
-        if written.isupper() and written in self.by_first:
-            return 1, self.by_first[written][0][1]
+        if written.isupper() and (senses := self.senses.get((written,))):
+            return 1, senses
         return next(self.matches(words, start), None)
 
     def matches(self, words: list[str], start: int) -> Iterator[tuple[int, list[Sense]]]:
         """All phrases that begin at `start`, longest first."""
-        for known, senses in self.by_first.get(words[start], ()):
-            if words[start : start + len(known)] == list(known):
-                yield len(known), senses
+        for length in self.lengths.get(words[start], ()):
+            senses = self.senses.get(tuple(words[start : start + length]))
+            if senses is not None and start + length <= len(words):
+                yield length, senses
+
+    def exactly(self, words: Iterable[str]) -> list[Sense]:
+        """The senses of a phrase of just these words, none for an unknown one."""
+        return self.senses.get(tuple(words), [])
 
 
 @lru_cache(maxsize=1)
@@ -176,6 +189,7 @@ class Vocabulary:
                     self.rules.add(" ".join(kept) or words, Sense("rule", rule, mode))
         for layer in (self.main, self.rules, self.hints):
             layer.finish()
+        self.words = frozenset(self.main.words | self.rules.words | self.hints.words)
 
     def _add_model(self, model: SemanticModel) -> None:
         """Phrases of the semantic model: what its entities, attributes and conditions are called."""
@@ -211,6 +225,18 @@ class Vocabulary:
         for words in phrases:
             self.main.add(words, sense)
 
-    def explains(self, token: Token) -> bool:
-        """Whether a word is plain English that changes nothing."""
-        return token.low in self.filler or token.low in self.number_words
+    def explains(self, word: str) -> bool:
+        """Whether a word, in lower case, is plain English that changes nothing."""
+        return word in self.filler or word in self.number_words
+
+    def resembling(self, word: str) -> list[str]:
+        """Words of phrases that may be meant by a misspelt word: of about its length, with its first letter."""
+        return [known for known in self._by_letter.get(word[0], ()) if abs(len(known) - len(word)) <= 2]
+
+    @cached_property
+    def _by_letter(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for word in sorted(self.words):
+            if len(word) >= _SHORTEST_SPELT:
+                found.setdefault(word[0], []).append(word)
+        return found
