@@ -39,6 +39,11 @@ def parse(sql: str) -> exp.Query:
     return _parsed(sql).copy()
 
 
+def shared_tree(sql: str) -> exp.Query:
+    """The remembered tree itself: to be read, never changed. Raises as `parse`."""
+    return _parsed(sql)
+
+
 @lru_cache(maxsize=512)
 def _parsed(sql: str) -> exp.Query:
     try:
