@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,34 +14,33 @@ from bmsql.sql._generator import Writer, with_writers
 from bmsql.sql._tree import copied
 
 _DIALECT = BigQuery()
-_NO_WRITERS: Mapping[type[exp.Expr], Writer] = {}
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 # What a SELECT may be rewritten for; of the joins and the like only those that `_rewrites` tells.
 _TELLING = (exp.Select, exp.Unnest, exp.Join, exp.Distinct, exp.Explode, exp.ExplodingGenerateSeries)
 
 
-def write(
-    tree: exp.Expr, writers: Mapping[type[exp.Expr], Writer] = _NO_WRITERS, *, copy: bool = True, **options: Any
-) -> str:
-    """`tree` as BigQuery's SQL, with `options` of sqlglot's generator.
+def write(tree: exp.Expr, writers: Mapping[type[exp.Expr], Writer], *, copy: bool = True, **options: Any) -> str:
+    """`tree` as BigQuery's SQL, with `options` of sqlglot's generator; names are quoted as they are in the tree.
 
     copy: without, the tree is not to be used again, since writing may change it.
     """
     if copy:
         tree = copied(tree)
     plain = _plain_selects(tree)
-    if plain:
 
-        def select(generator: Generator, node: exp.Select) -> str:
-            # The generator rewrites each SELECT for forms that BigQuery lacks, which takes longer than to write it.
-            return generator.select_sql(node) if id(node) in plain else generator.TRANSFORMS[exp.Select](generator, node)
+    def select(generator: Generator, node: exp.Select) -> str:
+        # The generator rewrites each SELECT for forms that BigQuery lacks, which takes longer than to write it.
+        return generator.select_sql(node) if id(node) in plain else generator.TRANSFORMS[exp.Select](generator, node)
 
-        writers = {**writers, exp.Select: select}
-    return with_writers(_DIALECT.generator(**options), writers).generate(tree, copy=False)
+    generator = with_writers(
+        _DIALECT.generator(**options), {**writers, exp.Identifier: _identifier, exp.Select: select}
+    )
+    return generator.generate(tree, copy=False)
 
 
 def one_line(tree: exp.Expr, *, comments: bool = True, copy: bool = True) -> str:
     """`tree` in one line: as `tree.sql("bigquery")`. `copy` as in `write`."""
-    return write(tree, comments=comments, copy=copy)
+    return write(tree, {}, comments=comments, copy=copy)
 
 
 def _plain_selects(tree: exp.Expr) -> set[int]:
@@ -49,13 +49,29 @@ def _plain_selects(tree: exp.Expr) -> set[int]:
     A SELECT that the generator makes while it writes is not among them.
     """
     selects: set[int] = set()
-    for node in tree.walk():
+    todo = [tree]
+    # Its own walk, since half the time of `tree.walk()` goes to handing the nodes on.
+    while todo:
+        node = todo.pop()
         if isinstance(node, _TELLING):
             if _is_rewritten(node):
                 return set()
             if isinstance(node, exp.Select):
                 selects.add(id(node))
+        for value in node.args.values():
+            if isinstance(value, exp.Expr):
+                todo.append(value)
+            elif isinstance(value, list):
+                todo += [item for item in value if isinstance(item, exp.Expr)]
     return selects
+
+
+def _identifier(generator: Generator, node: exp.Identifier) -> str:
+    """A name; in one of these characters none of some thirty that sqlglot would escape can be."""
+    name = node.this
+    if not isinstance(name, str) or not _PLAIN_NAME.fullmatch(name):
+        return generator.identifier_sql(node)
+    return f"`{name}`" if node.args.get("quoted") or name.lower() in generator.RESERVED_KEYWORDS else name
 
 
 def _is_rewritten(node: exp.Expr) -> bool:
