@@ -10,6 +10,7 @@ from bmsql.errors import PlanError
 from bmsql.planning._filters import condition, conjunction, disjunction, literal
 from bmsql.planning._names import Bound, join_by
 from bmsql.semantic import SemanticModel
+from bmsql.sql import copied
 from bmsql.types import Aggregate, Catalog, Filter, Plan, PlanJoin, SelectItem, Source
 
 # `limit_per` of a union whose limit holds for each of its sources.
@@ -185,7 +186,7 @@ class _Select:
         """The scalar that joins a visible source by an entity; an array is unnested once."""
         known = self.items.get((bound.source.alias, entity))
         if known is not None:
-            return known.copy()
+            return copied(known)
         expression, is_items = bound.join_key(entity)
         if is_items:
             name = entity if entity not in {alias for _, alias in self.items} else f"{bound.source.alias}_{entity}"
@@ -197,8 +198,8 @@ class _Select:
             self.items[(bound.source.alias, entity)] = expression
             recipe = bound.recipe(entity)
             if recipe is not None and recipe.none:
-                self.where.append(exp.NEQ(this=expression.copy(), expression=exp.Literal.string(recipe.none)))
-        return expression.copy()
+                self.where.append(exp.NEQ(this=copied(expression), expression=exp.Literal.string(recipe.none)))
+        return copied(expression)
 
     def _join(self, join: PlanJoin) -> None:
         left, right = self.bound[join.left], self.bound[join.right]
@@ -246,7 +247,7 @@ class _Select:
             output = exp.column(join.entity)
         if join.kind == "anti":
             # NOT IN over a NULL is never true.
-            conditions.append(exp.Not(this=exp.Is(this=output.copy(), expression=exp.Null())))
+            conditions.append(exp.Not(this=exp.Is(this=copied(output), expression=exp.Null())))
         tree.set("expressions", [output, *(bound.expression(name) for name in columns)])
         if conditions:
             tree = tree.where(conjunction(conditions), copy=False)
@@ -319,7 +320,7 @@ class _Select:
         if known is None and (self.plan.distinct or self.plan.group_by) and self._has_items(bound, name):
             known = self._key(bound, name)
         if known is not None:
-            return known.copy(), ""
+            return copied(known), ""
         if bound.qualifier and any(bound.source.alias in self._inside(join) for join in self.joins):
             column = bound.alias(name) or bound.column_name(name) or name
             return exp.column(column, table=bound.qualifier), ""
@@ -369,5 +370,5 @@ class _Select:
             # Only what is selected can be sorted by here; it is named by its output name.
             for item, output in zip((*self.plan.group_by, *self.plan.select), self._outputs(), strict=False):
                 if item.column == name and item.source == source:
-                    return output.unalias().copy()
+                    return copied(output.unalias())
         return self._value(source, name)[0]

@@ -8,6 +8,7 @@ from sqlglot.errors import TokenError
 from sqlglot.generator import Generator
 from sqlglot.tokenizer_core import TokenType
 
+from bmsql.sql._generator import Writer
 from bmsql.sql._parse import shared_tree
 from bmsql.sql._write import write
 
@@ -25,7 +26,7 @@ def _not_sql(generator: Generator, expression: exp.Not) -> str:
     return generator.not_sql(expression)
 
 
-_WRITERS = {exp.Not: _not_sql}
+_WRITERS: dict[type[exp.Expr], Writer] = {exp.Not: _not_sql}
 
 
 def format_sql(sql: str | exp.Expr, *, pretty: bool = True, copy: bool = True) -> str:
