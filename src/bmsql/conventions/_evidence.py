@@ -106,7 +106,7 @@ def _surviving_groups(select: exp.Select, tree: exp.Query, cap: int) -> exp.Expr
         surviving = exp.Select(expressions=names, from_=exp.From(this=source))
         return exp.In(this=values[0], query=exp.Subquery(this=surviving))
     # Names of their own, so that those in `values` mean the columns of the outer query.
-    renamed = [exp.alias_(name, f"group_key_{number}") for number, name in enumerate(names, start=1)]
+    renamed = [exp.alias_(name, f"group_key_{number}", copy=False) for number, name in enumerate(names, start=1)]
     groups = exp.Subquery(
         this=exp.Select(expressions=renamed, from_=exp.From(this=source)),
         alias=exp.TableAlias(this=exp.to_identifier(_GROUPS)),

@@ -45,7 +45,9 @@ def _together(state: GraphState, deps: Dependencies, cancel: threading.Event | N
         parts = _parts(state, deps)
         if len(parts) < 2:
             return None
-        combined = deps.validate(format_sql(_combined([part for part, _ in parts], deps.limits.rows), pretty=False, copy=False))
+        combined = deps.validate(
+            format_sql(_combined([part for part, _ in parts], deps.limits.rows), pretty=False, copy=False)
+        )
         if not isinstance(combined, ValidatedQuery):
             return None
         whole = deps.backend.dry_run(combined).bytes_processed or 0

@@ -71,7 +71,7 @@ def _union(plan: Plan, model: SemanticModel, catalog: Catalog) -> exp.Query:
         tree = tree.order_by(_ordered(exp.column(name), order.descending), copy=False)
     if plan.limit is None or plan.limit_per:
         return tree
-    return tree.limit(plan.limit, copy=False)
+    return _limited(tree, plan.limit)
 
 
 def _output_name(plan: Plan, model: SemanticModel, name: str, branch: exp.Query) -> str:
@@ -91,6 +91,11 @@ def _qualifier(alias: str, taken: str, sources: tuple[Source, ...]) -> str:
     """The alias of a source in SQL: another one where the aggregate's column is named like it."""
     used = {source.alias.lower() for source in sources if source.alias != alias} | {taken.lower()}
     return next(name for name in (alias, *(f"{alias}{number}" for number in range(1, 99))) if name.lower() not in used)
+
+
+def _limited(tree: exp.Query, rows: int) -> exp.Query:
+    tree.set("limit", exp.Limit(expression=literal(rows)))
+    return tree
 
 
 def _ordered(expression: exp.Expr, descending: bool) -> exp.Ordered:
@@ -154,7 +159,7 @@ class _Select:
             tree = tree.order_by(_ordered(self._order_key(order.source, order.column), order.descending), copy=False)
         if self.plan.limit_per:
             return self._best_of_each(tree)
-        return tree.limit(self.plan.limit, copy=False) if self.plan.limit is not None else tree
+        return _limited(tree, self.plan.limit) if self.plan.limit is not None else tree
 
     def _best_of_each(self, tree: exp.Select) -> exp.Select:
         """The first rows of each value of `limit_per`, in the plan's order."""
@@ -267,10 +272,11 @@ class _Select:
     def _conditions(self, bound: Bound) -> list[exp.Expr]:
         alone: list[exp.Expr] = []
         grouped: dict[int, list[exp.Expr]] = {}
+        table = self._table(bound, aliased=False)
         for filter_ in self.plan.filters:
             if not self._concerns(filter_, bound):
                 continue
-            tree = condition(bound, filter_, self._table(bound, aliased=False))
+            tree = condition(bound, filter_, table)
             if filter_.any_of:
                 grouped.setdefault(filter_.any_of, []).append(tree)
             else:
@@ -287,7 +293,7 @@ class _Select:
     def _outputs(self) -> list[exp.Expr]:
         outputs: list[exp.Expr] = [self._output(item) for item in (*self.plan.group_by, *self.plan.select)]
         if self.plan.aggregate:
-            outputs.append(exp.alias_(self._aggregate(self.plan.aggregate), self.plan.aggregate.alias))
+            outputs.append(exp.alias_(self._aggregate(self.plan.aggregate), self.plan.aggregate.alias, copy=False))
         if not outputs:
             raise PlanError("the plan selects nothing.")
         seen: dict[str, int] = {}
@@ -297,7 +303,7 @@ class _Select:
             if seen[name] > 1 and name:
                 column = output.find(exp.Column)
                 prefix = column.table if column is not None and column.table else str(seen[name])
-                outputs[number] = exp.alias_(output.unalias(), f"{output.alias_or_name}_{prefix}")
+                outputs[number] = exp.alias_(output.unalias(), f"{output.alias_or_name}_{prefix}", copy=False)
         return outputs
 
     def _source(self, alias: str) -> Bound:
@@ -309,10 +315,12 @@ class _Select:
 
     def _output(self, item: SelectItem) -> exp.Expr:
         if item.value:
-            return exp.alias_(literal(item.value), item.alias or "value")
+            return exp.alias_(literal(item.value), item.alias or "value", copy=False)
         expression, name = self._value(item.source, item.column)
         alias = item.alias or name
-        return exp.alias_(expression, alias) if alias and alias != expression.alias_or_name else expression
+        if not alias or alias == expression.alias_or_name:
+            return expression
+        return exp.alias_(expression, alias, copy=False)
 
     def _value(self, source: str, name: str) -> tuple[exp.Expr, str]:
         bound = self._source(source)
@@ -344,7 +352,7 @@ class _Select:
         value = self._value(aggregate.source, aggregate.column)[0]
         for sentinel in self._source(aggregate.source).missing(aggregate.column):
             # A stand-in for "not recorded" is no value to compute with: AVG over year 0 would be wrong.
-            value = exp.func("NULLIF", value, literal(sentinel), dialect="bigquery")
+            value = exp.func("NULLIF", value, literal(sentinel), copy=False, dialect="bigquery")
         return _FUNCTIONS[aggregate.function](this=value)
 
     @staticmethod
@@ -370,5 +378,5 @@ class _Select:
             # Only what is selected can be sorted by here; it is named by its output name.
             for item, output in zip((*self.plan.group_by, *self.plan.select), self._outputs(), strict=False):
                 if item.column == name and item.source == source:
-                    return copied(output.unalias())
+                    return output.unalias()
         return self._value(source, name)[0]

@@ -129,7 +129,11 @@ def _match_column(column: exp.Expr, recipe: Recipe, value: str) -> exp.Expr:
             return exp.Like(this=exp.Lower(this=column), expression=exp.Literal.string(f"%{_like(value.lower())}%"))
         case "prefix":
             return exp.func(
-                "STARTS_WITH", exp.Lower(this=column), exp.Literal.string(value.lower()), dialect="bigquery"
+                "STARTS_WITH",
+                exp.Lower(this=column),
+                exp.Literal.string(value.lower()),
+                copy=False,
+                dialect="bigquery",
             )
         case "word":
             return _regexp(exp.Lower(this=column), rf"(^|[^a-z0-9]){_re2(value.lower())}($|[^a-z0-9])")
@@ -184,14 +188,14 @@ def _near(bound: Bound, recipe: Recipe | None, filter_: Filter, table: exp.Table
     matches = disjunction([_match(inner, recipe, str(value)) for value in values])
     known = conjunction([exp.NEQ(this=inner.expression(position), expression=literal(0)), matches])
 
-    def scalar(output: exp.Expr) -> exp.Subquery:
-        return exp.Subquery(this=exp.select(output).from_(copied(table)).where(copied(known)))
+    def found(output: exp.Expr) -> exp.Subquery:
+        select = exp.Select(expressions=[output]).from_(copied(table), copy=False)
+        return exp.Subquery(this=select.where(copied(known), copy=False))
 
-    first = exp.Sub(this=scalar(exp.Min(this=inner.expression(position))), expression=literal(distance))
-    last = exp.Add(this=scalar(exp.Max(this=inner.expression(position))), expression=literal(distance))
-    chromosomes = exp.select(inner.expression(chromosome)).from_(copied(table)).where(copied(known))
+    first = exp.Sub(this=found(exp.Min(this=inner.expression(position))), expression=literal(distance))
+    last = exp.Add(this=found(exp.Max(this=inner.expression(position))), expression=literal(distance))
     return exp.And(
-        this=exp.In(this=bound.expression(chromosome), query=exp.Subquery(this=chromosomes)),
+        this=exp.In(this=bound.expression(chromosome), query=found(inner.expression(chromosome))),
         expression=exp.Between(this=bound.expression(position), low=first, high=last),
     )
 
@@ -206,7 +210,7 @@ def _comparison(bound: Bound, filter_: Filter, table: exp.Table) -> exp.Expr:
         case "not_null":
             return exp.Not(this=exp.Is(this=left, expression=exp.Null()))
         case "bonferroni":
-            tests = exp.select(exp.Count(this=exp.Star())).from_(copied(table))
+            tests = exp.Select(expressions=[exp.Count(this=exp.Star())]).from_(copied(table), copy=False)
             corrected = exp.Div(this=literal(_values(filter_)[0]), expression=exp.Subquery(this=tests))
             return exp.LT(this=left, expression=corrected)
         case "null_or":
@@ -222,7 +226,7 @@ def _comparison(bound: Bound, filter_: Filter, table: exp.Table) -> exp.Expr:
         case "starts_with":
             return disjunction(
                 [
-                    exp.func("STARTS_WITH", copied(left), literal(str(value)), dialect="bigquery")
+                    exp.func("STARTS_WITH", copied(left), literal(str(value)), copy=False, dialect="bigquery")
                     for value in _values(filter_)
                 ]
             )
