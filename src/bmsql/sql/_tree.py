@@ -29,28 +29,22 @@ def copied(tree: Node) -> Node:
             made._meta = dict(node._meta)  # noqa: SLF001
         if node._type is not None:  # noqa: SLF001
             made._type = node._type.copy()  # noqa: SLF001
+        # Without functions of its own: this runs for each node of each tree that is to be changed.
         for key, value in node.args.items():
             if isinstance(value, exp.Expr):
-                made.args[key] = child = _empty(value, made, key, None)
+                made.args[key] = child = value.__class__()
+                child.parent, child.arg_key = made, key
                 todo.append((value, child))
             elif isinstance(value, list):
-                made.args[key] = children = []
+                made.args[key] = items = list(value)
                 for index, item in enumerate(value):
                     if isinstance(item, exp.Expr):
-                        child = _empty(item, made, key, index)
+                        items[index] = child = item.__class__()
+                        child.parent, child.arg_key, child.index = made, key, index
                         todo.append((item, child))
-                        children.append(child)
-                    else:
-                        children.append(item)
             else:
                 made.args[key] = value
     return root
-
-
-def _empty(node: exp.Expr, parent: exp.Expr, key: str, index: int | None) -> exp.Expr:
-    made = node.__class__()
-    made.parent, made.arg_key, made.index = parent, key, index
-    return made
 
 
 def span(node: exp.Expr, source: Source | None = None) -> tuple[int, int]:
