@@ -39,7 +39,7 @@ def write(tree: exp.Expr, writers: Mapping[type[exp.Expr], Writer], *, copy: boo
 
 
 def one_line(tree: exp.Expr, *, comments: bool = True, copy: bool = True) -> str:
-    """`tree` in one line: as `tree.sql("bigquery")`. `copy` as in `write`."""
+    """`tree` in one line: as `tree.sql("bigquery")`; `copy` is that of `format_sql`."""
     return write(tree, {}, comments=comments, copy=copy)
 
 
