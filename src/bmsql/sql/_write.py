@@ -15,7 +15,7 @@ from bmsql.sql._tree import copied
 
 _DIALECT = BigQuery()
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
-# What a SELECT may be rewritten for; of the joins and the like only those that `_rewrites` tells.
+# What a SELECT may be rewritten for; of the joins and the like only those that `_is_rewritten` tells.
 _TELLING = (exp.Select, exp.Unnest, exp.Join, exp.Distinct, exp.Explode, exp.ExplodingGenerateSeries)
 
 
@@ -43,21 +43,21 @@ def one_line(tree: exp.Expr, *, comments: bool = True, copy: bool = True) -> str
     return write(tree, {}, comments=comments, copy=copy)
 
 
-def _plain_selects(tree: exp.Expr) -> set[int]:
-    """The identities of the SELECTs of a tree, if none of them is one that the generator rewrites; else none.
+def _plain_selects(tree: exp.Expr) -> dict[int, exp.Select]:
+    """The SELECTs of a tree by identity, if none of them is one that the generator rewrites; else none.
 
-    A SELECT that the generator makes while it writes is not among them.
+    A SELECT that the generator makes while it writes is not among them, nor can it take the identity of one.
     """
-    selects: set[int] = set()
+    selects: dict[int, exp.Select] = {}
     todo = [tree]
     # Its own walk, since half the time of `tree.walk()` goes to handing the nodes on.
     while todo:
         node = todo.pop()
         if isinstance(node, _TELLING):
             if _is_rewritten(node):
-                return set()
+                return {}
             if isinstance(node, exp.Select):
-                selects.add(id(node))
+                selects[id(node)] = node
         for value in node.args.values():
             if isinstance(value, exp.Expr):
                 todo.append(value)
