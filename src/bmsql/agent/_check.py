@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bmsql.graph import Dependencies
-from bmsql.sql import format_sql, parse
+from bmsql.sql import format_sql, shared_tree
 from bmsql.types import ConventionRecord, Fix, Frozen, Plan, Problem, Rejected
 
 if TYPE_CHECKING:
@@ -49,10 +49,10 @@ def check_sql(sql: str, plan: Plan | None, deps: Dependencies, question: str = "
     report = CheckReport(valid=True, sql=format_sql(verdict.sql), tables=verdict.tables, fixes=verdict.fixes)
     if plan is None:
         return report
-    applied = deps.rules.apply_plan(parse(verdict.sql), deps.model, plan)
+    applied = deps.rules.apply_plan(shared_tree(verdict.sql), deps.model, plan)
     return report.model_copy(
         update={
-            "refined": format_sql(applied.tree) if applied.changed else "",
+            "refined": format_sql(applied.tree, copy=False) if applied.changed else "",
             "conventions": tuple(applied.records),
             "warnings": tuple(applied.warnings),
         }

@@ -15,6 +15,7 @@ from bmsql.conventions._scopes import Source
 from bmsql.conventions._threshold import Demand, Outcome, Work, enforce, sql
 from bmsql.conventions._values import failing
 from bmsql.semantic import SemanticModel
+from bmsql.sql import copied
 from bmsql.types import ConventionRecord, ConventionUse
 
 _RANK = {"corrected": 3, "applied": 2, "complement": 2, "already": 1}
@@ -47,7 +48,7 @@ class Application:
     ) -> None:
         self.rules = rules
         self.profile = profile
-        self.work = Work(tree.copy(), model, qualified)
+        self.work = Work(copied(tree), model, qualified)
         self.aliases = {alias.lower(): table for alias, table in (sources or {}).items()}
         self.values = {alias.lower(): {text.lower() for text in texts} for alias, texts in (values or {}).items()}
         self.inside = {alias.lower() for alias in inside}

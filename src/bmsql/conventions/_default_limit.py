@@ -14,6 +14,7 @@ from typing import Literal
 from sqlglot import exp
 
 from bmsql.conventions._scopes import is_grouped
+from bmsql.sql import one_line
 
 
 def ensure_limit(tree: exp.Query, rows: int) -> tuple[Literal["applied", "already", "none"], str]:
@@ -22,7 +23,7 @@ def ensure_limit(tree: exp.Query, rows: int) -> tuple[Literal["applied", "alread
         return "none", ""
     existing = limit_of(tree)
     if existing is not None:
-        return "already", f"LIMIT {existing.expression.sql('bigquery')}"
+        return "already", f"LIMIT {one_line(existing.expression)}"
     tree.set("limit", exp.Limit(expression=exp.Literal.number(rows)))
     return "applied", f"LIMIT {rows}"
 

@@ -8,6 +8,7 @@ from bmsql.conventions._default_limit import limit_of
 from bmsql.conventions._evidence_key import has_key, key_column, takes_key
 from bmsql.conventions._scopes import Scopes, branches, is_grouped
 from bmsql.semantic import SemanticModel
+from bmsql.sql import copied
 
 _MERGING = ("distinct", "group", "having", "qualify", "windows", "order", "limit", "offset")
 
@@ -21,27 +22,27 @@ def build_evidence(tree: exp.Query, model: SemanticModel) -> exp.Query | None:
     """
     if not model.evidence_key or takes_key(tree):
         return None
-    copied = _unwrapped(tree.copy())
-    scopes = Scopes(copied, model)
-    if all(has_key(scopes, select, model.evidence_key) for select in branches(copied)):
+    query = _unwrapped(copied(tree))
+    scopes = Scopes(query, model)
+    if all(has_key(scopes, select, model.evidence_key) for select in branches(query)):
         return None
-    with_ = copied.args.get("with_")
+    with_ = query.args.get("with_")
     keyed: list[exp.Select] = []
-    for select in list(branches(copied)):
+    for select in list(branches(query)):
         found = _keyed(select, tree, scopes)
         if found is not None:
             keyed.append(found)
     if not keyed:
         return None
-    query: exp.Query = keyed[0]
+    evidence: exp.Query = keyed[0]
     for other in keyed[1:]:
-        query = exp.Union(this=query, expression=other, distinct=False)
+        evidence = exp.Union(this=evidence, expression=other, distinct=False)
     if with_ is not None:
-        query.set("with_", with_)
+        evidence.set("with_", with_)
     order = exp.Ordered(this=exp.Literal.number(1), nulls_first=True)
-    query.set("order", exp.Order(expressions=[order]))
-    query.set("limit", exp.Limit(expression=exp.Literal.number(model.default_limit)))
-    return query
+    evidence.set("order", exp.Order(expressions=[order]))
+    evidence.set("limit", exp.Limit(expression=exp.Literal.number(model.default_limit)))
+    return evidence
 
 
 def _unwrapped(tree: exp.Query) -> exp.Query:
@@ -96,16 +97,16 @@ def _surviving_groups(select: exp.Select, tree: exp.Query, cap: int) -> exp.Expr
     if not keys or any(key is None for key in keys):
         return None
     known = [key for key in keys if key is not None]
-    result = select.copy()
+    result = copied(select)
     result.set("with_", None)
     source = exp.Subquery(this=result, alias=exp.TableAlias(this=exp.to_identifier("result")))
     names = [exp.Column(this=exp.to_identifier(name), table=exp.to_identifier("result")) for _, name in known]
-    values = [value.copy() for value, _ in known]
+    values = [copied(value) for value, _ in known]
     if len(known) == 1:
         surviving = exp.Select(expressions=names, from_=exp.From(this=source))
         return exp.In(this=values[0], query=exp.Subquery(this=surviving))
     # Names of their own, so that those in `values` mean the columns of the outer query.
-    renamed = [exp.alias_(name, f"group_key_{number}") for number, name in enumerate(names, start=1)]
+    renamed = [exp.alias_(name, f"group_key_{number}", copy=False) for number, name in enumerate(names, start=1)]
     groups = exp.Subquery(
         this=exp.Select(expressions=renamed, from_=exp.From(this=source)),
         alias=exp.TableAlias(this=exp.to_identifier(_GROUPS)),

@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from bmsql.conventions._place import column_of
 from bmsql.conventions._scopes import Scope, Scopes, Source, branches, is_grouped
+from bmsql.sql import one_line
 
 
 def ensure_key(
@@ -41,7 +42,7 @@ def ensure_key(
             select.expressions.insert(len(select.expressions) if position is None else position, column)
             select.set("expressions", select.expressions)
     first = columns[0]
-    return "applied", first.sql("bigquery") if first is not None else key
+    return "applied", one_line(first) if first is not None else key
 
 
 def takes_key(tree: exp.Query, beside_distinct: bool = False) -> bool:

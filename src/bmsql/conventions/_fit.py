@@ -25,6 +25,7 @@ from bmsql.conventions._fit_sets import fit_sets
 from bmsql.conventions._fit_tables import fit_tables
 from bmsql.conventions._fit_unasked import fit_unasked
 from bmsql.semantic import SemanticModel
+from bmsql.sql import copied
 from bmsql.types import Fix, Plan, Problem
 
 _NAMES = (fit_tables, fit_matches, fit_conditions)
@@ -56,17 +57,17 @@ def fit_to_plan(
     """
     if not _decides(plan, model):
         return Fitted(tree)
-    copied = tree.copy()
+    fitted = copied(tree)
     fixes: list[Fix] = []
     # What an incomplete plan does not say is the draft's own.
     for step in (*_NAMES, *_SHAPE) if plan.complete else _NAMES:
-        made, problems = step(copied, plan, model)
+        made, problems = step(fitted, plan, model)
         if problems:
             return Fitted(tree, (), tuple(problems))
         fixes += made
     if rules is not None and question and plan.complete:
-        fixes += fit_unasked(copied, plan, model, rules, question)
-    return Fitted(copied, tuple(fixes)) if fixes else Fitted(tree)
+        fixes += fit_unasked(fitted, plan, model, rules, question)
+    return Fitted(fitted, tuple(fixes)) if fixes else Fitted(tree)
 
 
 def _decides(plan: Plan, model: SemanticModel) -> bool:

@@ -8,6 +8,7 @@ from bmsql.conventions._place import column_of
 from bmsql.conventions._roles import roles_of
 from bmsql.conventions._scopes import Scope, Scopes, Source, aggregates, branches
 from bmsql.semantic import SemanticModel
+from bmsql.sql import copied, one_line
 from bmsql.types import Aggregate, Fix, Plan, Problem
 
 _FUNCTIONS: dict[str, type[exp.AggFunc]] = {"min": exp.Min, "max": exp.Max, "avg": exp.Avg, "sum": exp.Sum}
@@ -134,7 +135,7 @@ def _functions(scope: Scope, plan: Plan, asked: Aggregate, scopes: Scopes) -> tu
                 return [], _other_function(node, plan, asked, scopes.model)
             new = _counting(node, scope, asked, scopes)
         elif isinstance(node, _COMPUTED) and not isinstance(node, _FUNCTIONS[asked.function]):
-            new = _FUNCTIONS[asked.function](this=node.this.copy())
+            new = _FUNCTIONS[asked.function](this=copied(node.this))
         elif isinstance(node, exp.Count | exp.CountIf) and not any(isinstance(one, _COMPUTED) for one in found):
             return [], _other_function(node, plan, asked, scopes.model)
         else:
@@ -212,7 +213,7 @@ def _counted_if(node: exp.CountIf, scope: Scope, asked: Aggregate, scopes: Scope
     if not column or recipe.how in {"item", "listed"}:
         return None
     named = column_of(scopes, base, column)
-    chosen = exp.If(this=node.this.copy(), true=named, false=exp.Null())
+    chosen = exp.If(this=copied(node.this), true=named, false=exp.Null())
     return exp.Count(this=exp.Distinct(expressions=[chosen]), big_int=True)
 
 
@@ -239,7 +240,7 @@ def _is_of(column: exp.Column, entity: str, scope: Scope, scopes: Scopes) -> boo
 
 
 def _text(node: exp.Expr) -> str:
-    return node.sql("bigquery", comments=False).strip()
+    return one_line(node, comments=False).strip()
 
 
 def _plural(name: str, model: SemanticModel) -> str:

@@ -17,6 +17,7 @@ from sqlglot import exp
 from bmsql.conventions._scopes import Scopes, Source
 from bmsql.planning import match_condition
 from bmsql.semantic import SemanticModel
+from bmsql.sql import copied, one_line
 from bmsql.types import Fix, Mention, Plan, Problem
 
 # A part of a disease's name that says which one is meant.
@@ -100,9 +101,9 @@ def _fitted(
         wanted = match_condition(model, source.table, entity, tuple(dict.fromkeys(stored)), column.table)
         if _says(atom, wanted) or (_is_whole(atom) and set(texts) <= set(stored)):
             return None
-        before = atom.sql("bigquery")
+        before = one_line(atom)
         replaced = exp.paren(wanted, copy=False) if isinstance(wanted, exp.Or) else wanted
-        after = wanted.sql("bigquery")
+        after = one_line(wanted)
         atom.replace(replaced)
         names = " and ".join(dict.fromkeys(f"'{mention.text}'" for mention in mentions))
         message = f"{after} instead of {before}: it matches the {spec.label} {names} as a whole, as it is stored."
@@ -173,9 +174,9 @@ def _alternatives(tree: exp.Expr) -> Iterator[exp.Expr]:
 
 def _plain(tree: exp.Expr) -> str:
     """A condition as text, without the differences that do not matter."""
-    copied = tree.copy()
-    for column in copied.find_all(exp.Column):
+    plain = copied(tree)
+    for column in plain.find_all(exp.Column):
         for part in ("table", "db", "catalog"):
             column.set(part, None)
         column.this.set("quoted", False)
-    return copied.sql("bigquery").casefold()
+    return one_line(plain, copy=False).casefold()

@@ -10,6 +10,7 @@ from bmsql.conventions._default_limit import is_list, limit_of
 from bmsql.conventions._place import column_of
 from bmsql.conventions._scopes import Scope, Scopes, Source
 from bmsql.semantic import ROLE_REFERENCE, SemanticModel
+from bmsql.sql import one_line
 from bmsql.types import Fix, Order, Plan, Problem
 
 
@@ -58,17 +59,17 @@ def _order(tree: exp.Select, wanted: Order, plan: Plan, model: SemanticModel) ->
         # NULL is no smallest value.
         made = exp.Ordered(this=key, desc=wanted.descending, nulls_first=False)
         tree.set("order", exp.Order(expressions=[made]))
-        text = tree.args["order"].sql("bigquery").strip()
+        text = one_line(tree.args["order"]).strip()
         return [Fix(code="order", message=f"{text}: the question asks for the first by it.", after=text)], []
     first = order.expressions[0]
     if (hidden := _hiding(scopes, scope, first.this, wanted)) is not None:
         return [], [_hidden(first.this, hidden)]
     if not _same(scopes, scope, first.this, wanted, plan) or bool(first.args.get("desc")) == wanted.descending:
         return [], []
-    before = order.sql("bigquery").strip()
+    before = one_line(order).strip()
     first.set("desc", wanted.descending)
     first.set("nulls_first", False)
-    after = order.sql("bigquery").strip()
+    after = one_line(order).strip()
     which = "largest" if wanted.descending else "smallest"
     return [Fix(code="order", message=f"{after}: the question asks for the {which}.", before=before, after=after)], []
 
@@ -88,7 +89,7 @@ def _hiding(scopes: Scopes, scope: Scope, key: exp.Expr, wanted: Order) -> exp.A
 
 
 def _hidden(key: exp.Expr, by: exp.Alias) -> Problem:
-    shown, name = by.this.sql("bigquery"), key.name
+    shown, name = one_line(by.this), key.name
     return Problem(
         code="hidden-order",
         message=f"ORDER BY {name} sorts by {shown}, which the SELECT list names {name}.",

@@ -16,6 +16,7 @@ from bmsql.conventions._place import column_of
 from bmsql.conventions._roles import roles_of
 from bmsql.conventions._scopes import Scopes, Source
 from bmsql.semantic import SemanticModel
+from bmsql.sql import one_line
 from bmsql.types import Fix, Plan, Problem
 
 
@@ -48,10 +49,10 @@ def fit_sets(tree: exp.Query, plan: Plan, model: SemanticModel) -> tuple[list[Fi
     column = _column(scopes, base, several)
     if len(counts) != 1 or column is None or counts[0].find_ancestor(exp.Select) is not base.scope.select:
         return [], [_not_all(several, model)]
-    before = counts[0].sql("bigquery")
+    before = one_line(counts[0])
     new = exp.Count(this=exp.Distinct(expressions=[column]), big_int=True)
     counts[0].replace(new)
-    after = new.sql("bigquery")
+    after = one_line(new)
     message = f"{after} instead of {before}: each of {', '.join(several.values)} must be there, not so many rows."
     return [Fix(code="aggregate", message=message, before=before, after=after)], []
 
@@ -83,8 +84,8 @@ def _wrong_key(scopes: Scopes, base: Source, several: _Several) -> Problem | Non
     return Problem(
         code="wrong-grouping",
         message=f"The question asks which {of} have each of {', '.join(several.values)}, "
-        f"but the query groups by {', '.join(key.sql('bigquery') for key in keys)}.",
-        snippet=group.sql("bigquery").strip() if group is not None else "",
+        f"but the query groups by {', '.join(one_line(key) for key in keys)}.",
+        snippet=one_line(group).strip() if group is not None else "",
         suggestion=f"Group by the {scopes.model.entities[several.key].label}.",
     )
 

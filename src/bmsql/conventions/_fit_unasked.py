@@ -23,6 +23,7 @@ from bmsql.conventions._read import bare, constant, read_condition
 from bmsql.conventions._scopes import Scope, Scopes
 from bmsql.conventions._values import kept_by
 from bmsql.semantic import SemanticModel
+from bmsql.sql import one_line
 from bmsql.types import Fix, Plan
 
 # Words of a text that are long enough to name something, or hold a digit.
@@ -131,7 +132,7 @@ def _number(text: str) -> float | None:
 
 
 def _left_out(part: exp.Expr, role: str, model: SemanticModel) -> Fix:
-    text = part.sql("bigquery", comments=False)
+    text = one_line(part, comments=False)
     drop(part)
     spec = model.role(role)
     about = f" on {spec.meaning.partition(';')[0]}" if spec and spec.meaning else ""

@@ -21,6 +21,7 @@ from bmsql.conventions._schema import NotRecorded, Rule
 from bmsql.conventions._threshold import Demand, Work, said_atoms
 from bmsql.conventions._values import failing
 from bmsql.semantic import SemanticModel
+from bmsql.sql import copied
 from bmsql.types import ConventionRecord
 
 _COUNTED = {"applied", "complement", "corrected", "already"}
@@ -54,11 +55,17 @@ def build_ladder(
     rules: Mapping[str, Rule], tree: exp.Query, model: SemanticModel, records: Sequence[ConventionRecord]
 ) -> exp.Query | None:
     """The ladder query of `tree`, or None where none of the records is of a rule that it holds."""
+    counted = [
+        (number, record)
+        for number, record in enumerate(records)
+        if record.rule in rules and record.status in _COUNTED and rules[record.rule].op
+    ]
+    if not counted:
+        return None
     work = Work(_unlimited(tree), model)
     rungs = [
         Rung(number, rules[record.rule], found)
-        for number, record in enumerate(records)
-        if record.rule in rules and record.status in _COUNTED and rules[record.rule].op
+        for number, record in counted
         if (found := _conditions(work, rules, record))
     ]
     if not rungs:
@@ -115,13 +122,12 @@ def _int(value: Any) -> int:
 
 def _unlimited(tree: exp.Query) -> exp.Query:
     """A copy without the outermost ORDER BY and LIMIT, and without parentheses around the whole."""
-    copied: exp.Query = tree.copy()
-    while isinstance(copied, exp.Subquery) and isinstance(copied.this, exp.Query) and not copied.args.get("with_"):
-        copied = copied.this
-        copied.pop()
+    while isinstance(tree, exp.Subquery) and isinstance(tree.this, exp.Query) and not tree.args.get("with_"):
+        tree = tree.this
+    unlimited: exp.Query = copied(tree)
     for key in ("order", "limit", "offset"):
-        copied.set(key, None)
-    return copied
+        unlimited.set(key, None)
+    return unlimited
 
 
 def _conditions(work: Work, rules: Mapping[str, Rule], record: ConventionRecord) -> list[Atom]:

@@ -10,6 +10,7 @@ from bmsql.conventions._conditions import conjuncts
 from bmsql.conventions._place import drop
 from bmsql.conventions._rungs import Rung, counted_by, missing_in, named
 from bmsql.conventions._scopes import aggregates
+from bmsql.sql import copied
 
 
 def in_one_pass(root: exp.Select, rungs: Sequence[Rung]) -> exp.Select | None:
@@ -38,7 +39,7 @@ def _stand_side_by_side(root: exp.Select, rungs: Sequence[Rung]) -> bool:
 
 def _taken_out(rungs: Sequence[Rung]) -> dict[int, list[exp.Expr]]:
     """The conditions of each rule, which the query then has no more."""
-    conditions = {rung.number: [atom.node.copy() for atom in rung.atoms] for rung in rungs}
+    conditions = {rung.number: [copied(atom.node) for atom in rung.atoms] for rung in rungs}
     for rung in rungs:
         for atom in rung.atoms:
             drop(atom.node)
@@ -52,7 +53,7 @@ def _rest(conditions: Mapping[int, Sequence[exp.Expr]], left_out: int) -> list[e
 
 def _over_rows(root: exp.Select, rungs: Sequence[Rung]) -> exp.Select:
     counted = counted_by(root)
-    columns = {rung.number: rung.atoms[0].reading.column.copy() for rung in rungs}
+    columns = {rung.number: copied(rung.atoms[0].reading.column) for rung in rungs}
     conditions = _taken_out(rungs)
     everything = [part for parts in conditions.values() for part in parts]
     items: list[exp.Expr] = [
@@ -107,11 +108,11 @@ def _is_key(key: exp.Expr) -> bool:
 
 def _over_merged_rows(root: exp.Select, keys: Sequence[exp.Expr], rungs: Sequence[Rung]) -> exp.Select:
     """Of each merged row, whether one of the rows behind it passes; then how many do."""
-    columns = {rung.number: rung.atoms[0].reading.column.copy() for rung in rungs}
+    columns = {rung.number: copied(rung.atoms[0].reading.column) for rung in rungs}
     conditions = _taken_out(rungs)
     grouped = root.args.get("group") is not None
     root.set("distinct", None)
-    root.set("group", exp.Group(expressions=[key.copy() for key in keys]))
+    root.set("group", exp.Group(expressions=[copied(key) for key in keys]))
     inner: list[exp.Expr] = []
     outer: list[exp.Expr] = [named(exp.Count(this=exp.Star(), big_int=True), "rows_unfiltered")]
 
@@ -143,7 +144,7 @@ def _extreme(rung: Rung) -> type[exp.Min | exp.Max]:
 
 def _best(rung: Rung, column: exp.Column, rest: Sequence[exp.Expr]) -> exp.Expr:
     """The best value of a rule's column among the rows that the other rules leave."""
-    value: exp.Expr = column.copy()
+    value: exp.Expr = copied(column)
     if rest:
         value = exp.If(this=_all(rest), true=value, false=exp.Null())
     return _extreme(rung)(this=value)
@@ -157,17 +158,17 @@ def _count(counted: exp.Expr | None, conditions: Sequence[exp.Expr]) -> exp.Expr
     if inner is None or isinstance(inner, exp.Star | exp.Literal):
         return exp.CountIf(this=_all(conditions)) if conditions else exp.Count(this=exp.Star(), big_int=True)
     if not conditions:
-        return exp.Count(this=inner.copy(), big_int=True)
+        return exp.Count(this=copied(inner), big_int=True)
     if isinstance(inner, exp.Distinct):
-        kept = exp.If(this=_all(conditions), true=inner.expressions[0].copy(), false=exp.Null())
+        kept = exp.If(this=_all(conditions), true=copied(inner.expressions[0]), false=exp.Null())
         return exp.Count(this=exp.Distinct(expressions=[kept]), big_int=True)
-    return exp.Count(this=exp.If(this=_all(conditions), true=inner.copy(), false=exp.Null()), big_int=True)
+    return exp.Count(this=exp.If(this=_all(conditions), true=copied(inner), false=exp.Null()), big_int=True)
 
 
 def _all(conditions: Sequence[exp.Expr]) -> exp.Expr:
     result: exp.Expr | None = None
     for condition in conditions:
-        part: exp.Expr = condition.copy()
+        part: exp.Expr = copied(condition)
         if isinstance(part, exp.Or) and len(conditions) > 1:
             part = exp.Paren(this=part)
         result = part if result is None else exp.And(this=result, expression=part)

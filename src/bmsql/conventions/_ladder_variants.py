@@ -9,6 +9,7 @@ from sqlglot import exp
 from bmsql.conventions._place import drop
 from bmsql.conventions._rungs import Rung, counted_by, missing_in, named
 from bmsql.conventions._scopes import aggregates
+from bmsql.sql import copied
 
 _TAG = "bmsql_rule"
 
@@ -32,11 +33,11 @@ def by_variants(tree: exp.Query, rungs: Sequence[Rung]) -> exp.Select:
 
 def _variant(tree: exp.Query, left_out: set[int]) -> exp.Query:
     """A copy of the query without the conditions of the rules `left_out`."""
-    copied = tree.copy()
-    for node in [node for node in copied.walk() if _TAG in node.meta]:
+    variant = copied(tree)
+    for node in [node for node in variant.walk() if _TAG in node.meta]:
         if node.meta[_TAG] & left_out:
             drop(node)
-    return copied
+    return variant
 
 
 def _scalar(query: exp.Query) -> exp.Subquery:
@@ -48,7 +49,7 @@ def _row_count(query: exp.Query) -> exp.Select:
     count = exp.Count(this=exp.Star(), big_int=True)
     if isinstance(query, exp.Select) and not query.args.get("group") and aggregates(query):
         counted = counted_by(query)
-        query.set("expressions", [counted.copy() if counted is not None else count])
+        query.set("expressions", [copied(counted) if counted is not None else count])
         return query
     source = exp.Subquery(this=query, alias=exp.TableAlias(this=exp.to_identifier("result")))
     return exp.Select(expressions=[count], from_=exp.From(this=source))
@@ -62,21 +63,21 @@ def _extra_scalars(tree: exp.Query, rung: Rung) -> list[exp.Expr]:
     if atom.clause.kind != "where" or scope.parent is not None:
         return items
     scope.select.meta[_TAG + "_scope"] = True
-    copied = _variant(tree, {rung.number})
+    variant = _variant(tree, {rung.number})
     del scope.select.meta[_TAG + "_scope"]
-    select = next(node for node in copied.walk() if _TAG + "_scope" in node.meta)
-    with_ = copied.args.get("with_")
+    select = next(node for node in variant.walk() if _TAG + "_scope" in node.meta)
+    with_ = variant.args.get("with_")
     column = atom.reading.column
-    missing = _missing_rows(copied, select, missing_in(rung.rule, column))
+    missing = _missing_rows(variant, select, missing_in(rung.rule, column))
     for key in ("distinct", "group", "having", "qualify", "order", "limit", "offset", "with_", "windows"):
         select.set(key, None)
     measured: list[tuple[str, exp.Expr]] = [] if missing is None else [(f"missing_{rung.number}", missing)]
     if rung.rule.best:
         extreme = exp.Min if rung.rule.best == "min" else exp.Max
-        best = select.copy()
-        best.set("expressions", [extreme(this=column.copy())])
+        best = copied(select)
+        best.set("expressions", [extreme(this=copied(column))])
         if with_ is not None:
-            best.set("with_", with_.copy())
+            best.set("with_", copied(with_))
         measured.append((f"best_{rung.number}", best))
     return items + [named(exp.Subquery(this=query), name) for name, query in measured]
 

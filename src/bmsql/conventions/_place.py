@@ -7,6 +7,7 @@ import re
 from sqlglot import exp
 
 from bmsql.conventions._scopes import Scope, Scopes, Source
+from bmsql.sql import copied
 
 Value = bool | int | float | str | tuple[float, float]
 
@@ -40,7 +41,7 @@ def number_text(value: int | float) -> str:
 
 def comparison(subject: exp.Expr, op: str, value: Value) -> exp.Expr:
     """`subject op value` as a tree; the subject is copied."""
-    subject = subject.copy()
+    subject = copied(subject)
     if isinstance(value, tuple):
         return exp.Between(this=subject, low=literal(value[0]), high=literal(value[1]))
     return _COMPARISONS[op](this=subject, expression=literal(value))

@@ -10,6 +10,7 @@ from bmsql.conventions._conditions import Atom
 from bmsql.conventions._place import literal
 from bmsql.conventions._schema import Rule
 from bmsql.conventions._scopes import aggregates
+from bmsql.sql import copied
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +24,10 @@ class Rung:
 
 def missing_in(rule: Rule, column: exp.Column) -> exp.Expr:
     """The condition that a rule's column is not recorded."""
-    absent: exp.Expr = exp.Is(this=column.copy(), expression=exp.Null())
+    absent: exp.Expr = exp.Is(this=copied(column), expression=exp.Null())
     if rule.not_recorded.below is None:
         return absent
-    below = exp.LT(this=column.copy(), expression=literal(rule.not_recorded.below))
+    below = exp.LT(this=copied(column), expression=literal(rule.not_recorded.below))
     return exp.Or(this=absent, expression=below)
 
 

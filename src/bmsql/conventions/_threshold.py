@@ -23,6 +23,7 @@ from bmsql.conventions._schema import Rule
 from bmsql.conventions._scopes import Scopes, Source
 from bmsql.conventions._values import Kept, kept_by, standing
 from bmsql.semantic import SemanticModel
+from bmsql.sql import copied, one_line
 
 Status = Literal["applied", "complement", "corrected", "already"]
 
@@ -36,14 +37,27 @@ class Work:
         self.qualified = qualified
         self.changed = False
         self.corrected: dict[int, tuple[exp.Expr, str]] = {}
-        self.scopes = Scopes(tree, model)
-        self.atoms = atoms(self.scopes)
+        self._scopes: Scopes | None = None
+        self._atoms: list[Atom] | None = None
+
+    @property
+    def scopes(self) -> Scopes:
+        """The scopes of the tree, as of the last change that `touched` was told of."""
+        if self._scopes is None:
+            self._scopes = Scopes(self.tree, self.model)
+        return self._scopes
+
+    @property
+    def atoms(self) -> list[Atom]:
+        """The conditions of the tree; read with the scopes."""
+        if self._atoms is None:
+            self._atoms = atoms(self.scopes)
+        return self._atoms
 
     def touched(self) -> None:
-        """Read the tree again after a change."""
+        """Have the tree read again, by whoever asks next, after a change."""
         self.changed = True
-        self.scopes = Scopes(self.tree, self.model)
-        self.atoms = atoms(self.scopes)
+        self._scopes = self._atoms = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +144,7 @@ def _without_repeats(work: Work, demand: Demand) -> Source:
 
 def sql(node: exp.Expr) -> str:
     """The node as BigQuery SQL."""
-    return node.sql("bigquery", comments=False)
+    return one_line(node, comments=False)
 
 
 def said_atoms(work: Work, demand: Demand) -> list[Atom]:
@@ -204,7 +218,7 @@ def _right_column(work: Work, atom: Atom, base: Source, role: str) -> exp.Column
     if not name:
         return None
     table = atom.reading.column.args.get("table")
-    return exp.Column(this=exp.to_identifier(name), table=table.copy() if table else None)
+    return exp.Column(this=exp.to_identifier(name), table=copied(table) if table else None)
 
 
 def _said(work: Work, demand: Demand, base: Source) -> list[Atom]:
@@ -285,7 +299,7 @@ def _add_to_cases(work: Work, demand: Demand, base: Source, others: Sequence[Dem
         placed: exp.Expr | None = None
         for atom in said:
             table = atom.reading.column.args.get("table")
-            column = exp.Column(this=exp.to_identifier(name), table=table.copy() if table else None)
+            column = exp.Column(this=exp.to_identifier(name), table=copied(table) if table else None)
             placed = comparison(column, demand.op, demand.value)
             whole = atom.clause.expression
             if whole is not None:

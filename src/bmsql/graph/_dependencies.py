@@ -18,7 +18,7 @@ from bmsql.errors import (
 )
 from bmsql.graph._budgets import Budgets
 from bmsql.graph._prepared import Prepared
-from bmsql.sql import Policy, Validator, format_sql, parse
+from bmsql.sql import Policy, Validator, format_sql, shared_tree
 from bmsql.types import ExecutionFailed, Limits, Plan, QueryResult, Rejected, ValidatedQuery
 
 if TYPE_CHECKING:
@@ -63,12 +63,12 @@ class Dependencies:
 
         Repairs are validated again and join the fixes of the query; what cannot be repaired rejects it.
         """
-        fitted = fit_to_plan(parse(query.sql), plan, self.model, self.rules, question)
+        fitted = fit_to_plan(shared_tree(query.sql), plan, self.model, self.rules, question)
         if fitted.problems:
             return Rejected(sql=query.sql, problems=fitted.problems, fixes=query.fixes)
         if not fitted.fixes:
             return query
-        match self.validate(format_sql(fitted.tree)):
+        match self.validate(format_sql(fitted.tree, copy=False)):
             case ValidatedQuery() as repaired:
                 return repaired.model_copy(update={"fixes": (*query.fixes, *fitted.fixes, *repaired.fixes)})
             case Rejected() as rejected:

@@ -14,7 +14,7 @@ from bmsql.graph._data import load_run
 from bmsql.graph._dependencies import Dependencies
 from bmsql.graph._state import GraphState
 from bmsql.graph._unrecorded import unrecorded_notes, unrecorded_query
-from bmsql.sql import format_sql, parse
+from bmsql.sql import copied, format_sql, shared_tree
 from bmsql.types import (
     ConventionRecord,
     ExecutionFailed,
@@ -58,7 +58,7 @@ def measure(state: GraphState, deps: Dependencies, cancel: threading.Event | Non
         raise ValueError("there is no result to measure")
     records = tuple(ConventionRecord.model_validate(record) for record in state["records"])
     limited = next((record for record in records if _is_limit(record, deps)), None)
-    tree = parse(final.sql)
+    tree = shared_tree(final.sql)
     asking = _Asking(deps, cancel)
     records, total = _counted(tree, final, records, limited, asking)
     missing = unrecorded_query(tree, records)
@@ -89,9 +89,9 @@ class _Asking:
         self.results: list[QueryResult] = []
 
     def ask(self, query: exp.Query, what: str) -> QueryResult | None:
-        """The result; None, and a warning that names `what` was asked, where there is none."""
+        """The result; None, and a warning that names `what` was asked, where there is none. `query` is used up."""
         deps = self.deps
-        sql = format_sql(query, pretty=False)
+        sql = format_sql(query, pretty=False, copy=False)
         size = deps.beyond_ladder(sql)
         if size:
             read, allowed = size_text(size), size_text(deps.limits.ladder_bytes)
@@ -178,11 +178,12 @@ def limit_number(tree: exp.Query) -> int | None:
 
 def count_query(tree: exp.Query) -> exp.Query:
     """A query that counts the rows of `tree` without its order and limit."""
-    counted = tree.copy()
+    counted = copied(tree)
     for part in ("order", "limit", "offset"):
         counted.set(part, None)
     source = exp.Subquery(this=counted, alias=exp.TableAlias(this=exp.to_identifier("counted")))
-    return exp.select(exp.alias_(exp.Count(this=exp.Star()), "n")).from_(source)
+    number = exp.alias_(exp.Count(this=exp.Star()), "n", copy=False)
+    return exp.Select(expressions=[number]).from_(source, copy=False)
 
 
 def keys_in(result: QueryResult, key: str) -> list[str]:

@@ -19,7 +19,7 @@ from bmsql.graph._measure import measure
 from bmsql.graph._state import Data, GraphState, Outcome, failures, fresh_pass, fresh_state, is_fresh
 from bmsql.graph._together import run_stage
 from bmsql.reasoners import Attempt
-from bmsql.sql import format_sql, parse
+from bmsql.sql import format_sql, shared_tree
 from bmsql.types import Draft, ExecutionFailed, Plan, Problem, QueryResult, Rejected, Review, ValidatedQuery
 
 
@@ -146,7 +146,7 @@ def inject_thresholds(state: GraphState, run: Run) -> Work:
     """The implied conventions, written into the syntax tree of the validated query."""
     deps = run.deps
     made = Plan.model_validate(state["plan"])
-    applied = yield Wait(lambda: deps.rules.apply_plan(parse(state["sql"]), deps.model, made))
+    applied = yield Wait(lambda: deps.rules.apply_plan(shared_tree(state["sql"]), deps.model, made))
     update: Data = {
         "records": [pack(record) for record in applied.records],
         "warnings": [*state.get("warnings", []), *applied.warnings],
@@ -154,7 +154,7 @@ def inject_thresholds(state: GraphState, run: Run) -> Work:
     detail = {"rules": [f"{record.rule}: {record.status}" for record in applied.records]}
     if not applied.changed:
         return Step(update, "unchanged", detail)
-    sql = format_sql(applied.tree)
+    sql = format_sql(applied.tree, copy=False)
     return Step({**update, "sql": sql, "stage": "refined"}, "changed", {**detail, "sql": sql})
 
 

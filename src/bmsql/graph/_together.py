@@ -18,7 +18,7 @@ from bmsql.errors import BackendError, BackendUnavailableError, QueryCancelledEr
 from bmsql.graph._dependencies import Dependencies
 from bmsql.graph._measure import measuring_queries
 from bmsql.graph._state import GraphState
-from bmsql.sql import format_sql, parse
+from bmsql.sql import copied, format_sql, shared_tree
 from bmsql.types import ExecutionFailed, Plan, QueryResult, Rejected, ValidatedQuery
 
 log = logging.getLogger(__name__)
@@ -45,7 +45,9 @@ def _together(state: GraphState, deps: Dependencies, cancel: threading.Event | N
         parts = _parts(state, deps)
         if len(parts) < 2:
             return None
-        combined = deps.validate(format_sql(_combined([part for part, _ in parts], deps.limits.rows), pretty=False))
+        combined = deps.validate(
+            format_sql(_combined([part for part, _ in parts], deps.limits.rows), pretty=False, copy=False)
+        )
         if not isinstance(combined, ValidatedQuery):
             return None
         whole = deps.backend.dry_run(combined).bytes_processed or 0
@@ -72,12 +74,13 @@ def _parts(state: GraphState, deps: Dependencies) -> list[tuple[ValidatedQuery, 
     dry = deps.backend.dry_run(general)
     if (dry.bytes_processed or 0) <= deps.limits.ladder_bytes:
         return []
-    applied = deps.rules.apply_plan(parse(general.sql), deps.model, Plan.model_validate(state["plan"]))
-    final = deps.validate(format_sql(applied.tree)) if applied.changed else general
+    applied = deps.rules.apply_plan(shared_tree(general.sql), deps.model, Plan.model_validate(state["plan"]))
+    final = deps.validate(format_sql(applied.tree, copy=False)) if applied.changed else general
     if not isinstance(final, ValidatedQuery):
         return []
     texts = [] if final is general else [final.sql]
-    texts += [format_sql(query, pretty=False) for query in measuring_queries(parse(final.sql), applied.records, deps)]
+    measuring = measuring_queries(shared_tree(final.sql), applied.records, deps)
+    texts += [format_sql(query, pretty=False, copy=False) for query in measuring]
     parts = [(general, dry)]
     for text in texts:
         query = deps.validate(text)
@@ -90,13 +93,13 @@ def _is_part(query: ValidatedQuery, dry: DryRun) -> bool:
     """Whether its rows can be an array of structs: each column has a name of its own."""
     names = [column.name.lower() for column in dry.columns]
     unnamed = any(name.startswith("f0_") or not name for name in names)
-    return not unnamed and len(set(names)) == len(names) and _as_structs(parse(query.sql), 1) is not None
+    return not unnamed and len(set(names)) == len(names) and _as_structs(shared_tree(query.sql), 1) is not None
 
 
 def _combined(queries: Sequence[ValidatedQuery], rows: int) -> exp.Select:
     arrays = []
     for number, query in enumerate(queries):
-        structs = _as_structs(parse(query.sql), rows + 1)
+        structs = _as_structs(shared_tree(query.sql), rows + 1)
         if structs is None:
             raise ValueError("not a query that can be a part")
         arrays.append(exp.alias_(exp.Array(expressions=[structs], bracket_notation=False), f"part_{number}"))
@@ -107,7 +110,7 @@ def _as_structs(tree: exp.Query, most: int) -> exp.Select | None:
     """A query whose rows are structs, at most so many, in the order of the rows; None where that cannot be said."""
     if not isinstance(tree, exp.Select | exp.SetOperation) or tree.args.get("kind") or not _is_plain_limit(tree):
         return None
-    made: exp.Query = tree.copy()
+    made: exp.Query = copied(tree)
     keys = _outer_order(tree)
     if keys is not None:
         outer = exp.Select(expressions=[exp.Star()])
@@ -140,7 +143,7 @@ def _outer_order(query: exp.Select | exp.SetOperation) -> list[exp.Expr] | None:
     order, names = query.args.get("order"), query.named_selects
     keys: list[exp.Expr] = []
     for item in order.expressions if order is not None else ():
-        moved = item.copy()
+        moved = copied(item)
         key = moved.this if isinstance(moved, exp.Ordered) else moved
         if isinstance(key, exp.Literal) and not key.is_string and 0 < int(key.this) <= len(names):
             name = names[int(key.this) - 1]

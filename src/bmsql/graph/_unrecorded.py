@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from sqlglot import exp
 
+from bmsql.sql import copied
 from bmsql.types import ConventionRecord, QueryResult
 
 NOT_RECORDED = "Not recorded:"
@@ -28,13 +29,13 @@ def unrecorded_query(tree: exp.Query, records: Iterable[ConventionRecord]) -> ex
         column = _compared(one)
         if column is None or column.name.lower() in known:
             continue
-        others = [other.copy() for other in conditions if other is not one and not _is_about(other, column)]
-        missing = exp.Is(this=column.copy(), expression=exp.Null())
+        others = [copied(other) for other in conditions if other is not one and not _is_about(other, column)]
+        missing = exp.Is(this=copied(column), expression=exp.Null())
         known.add(column.name.lower())
-        outputs.append(exp.alias_(exp.CountIf(this=exp.and_(missing, *others)), column.name))
+        outputs.append(exp.alias_(exp.CountIf(this=exp.and_(missing, *others, copy=False)), column.name, copy=False))
     if not outputs:
         return None
-    return exp.Select(expressions=outputs).from_(_source(tree).copy())
+    return exp.Select(expressions=outputs).from_(copied(_source(tree)), copy=False)
 
 
 def unrecorded_notes(result: QueryResult) -> list[str]:

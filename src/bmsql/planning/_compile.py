@@ -10,6 +10,7 @@ from bmsql.errors import PlanError
 from bmsql.planning._filters import condition, conjunction, disjunction, literal
 from bmsql.planning._names import Bound, join_by
 from bmsql.semantic import SemanticModel
+from bmsql.sql import copied
 from bmsql.types import Aggregate, Catalog, Filter, Plan, PlanJoin, SelectItem, Source
 
 # `limit_per` of a union whose limit holds for each of its sources.
@@ -70,7 +71,7 @@ def _union(plan: Plan, model: SemanticModel, catalog: Catalog) -> exp.Query:
         tree = tree.order_by(_ordered(exp.column(name), order.descending), copy=False)
     if plan.limit is None or plan.limit_per:
         return tree
-    return tree.limit(plan.limit, copy=False)
+    return _limited(tree, plan.limit)
 
 
 def _output_name(plan: Plan, model: SemanticModel, name: str, branch: exp.Query) -> str:
@@ -90,6 +91,11 @@ def _qualifier(alias: str, taken: str, sources: tuple[Source, ...]) -> str:
     """The alias of a source in SQL: another one where the aggregate's column is named like it."""
     used = {source.alias.lower() for source in sources if source.alias != alias} | {taken.lower()}
     return next(name for name in (alias, *(f"{alias}{number}" for number in range(1, 99))) if name.lower() not in used)
+
+
+def _limited(tree: exp.Query, rows: int) -> exp.Query:
+    tree.set("limit", exp.Limit(expression=literal(rows)))
+    return tree
 
 
 def _ordered(expression: exp.Expr, descending: bool) -> exp.Ordered:
@@ -153,7 +159,7 @@ class _Select:
             tree = tree.order_by(_ordered(self._order_key(order.source, order.column), order.descending), copy=False)
         if self.plan.limit_per:
             return self._best_of_each(tree)
-        return tree.limit(self.plan.limit, copy=False) if self.plan.limit is not None else tree
+        return _limited(tree, self.plan.limit) if self.plan.limit is not None else tree
 
     def _best_of_each(self, tree: exp.Select) -> exp.Select:
         """The first rows of each value of `limit_per`, in the plan's order."""
@@ -185,7 +191,7 @@ class _Select:
         """The scalar that joins a visible source by an entity; an array is unnested once."""
         known = self.items.get((bound.source.alias, entity))
         if known is not None:
-            return known.copy()
+            return copied(known)
         expression, is_items = bound.join_key(entity)
         if is_items:
             name = entity if entity not in {alias for _, alias in self.items} else f"{bound.source.alias}_{entity}"
@@ -197,8 +203,8 @@ class _Select:
             self.items[(bound.source.alias, entity)] = expression
             recipe = bound.recipe(entity)
             if recipe is not None and recipe.none:
-                self.where.append(exp.NEQ(this=expression.copy(), expression=exp.Literal.string(recipe.none)))
-        return expression.copy()
+                self.where.append(exp.NEQ(this=copied(expression), expression=exp.Literal.string(recipe.none)))
+        return copied(expression)
 
     def _join(self, join: PlanJoin) -> None:
         left, right = self.bound[join.left], self.bound[join.right]
@@ -246,7 +252,7 @@ class _Select:
             output = exp.column(join.entity)
         if join.kind == "anti":
             # NOT IN over a NULL is never true.
-            conditions.append(exp.Not(this=exp.Is(this=output.copy(), expression=exp.Null())))
+            conditions.append(exp.Not(this=exp.Is(this=copied(output), expression=exp.Null())))
         tree.set("expressions", [output, *(bound.expression(name) for name in columns)])
         if conditions:
             tree = tree.where(conjunction(conditions), copy=False)
@@ -266,10 +272,11 @@ class _Select:
     def _conditions(self, bound: Bound) -> list[exp.Expr]:
         alone: list[exp.Expr] = []
         grouped: dict[int, list[exp.Expr]] = {}
+        table = self._table(bound, aliased=False)
         for filter_ in self.plan.filters:
             if not self._concerns(filter_, bound):
                 continue
-            tree = condition(bound, filter_, self._table(bound, aliased=False))
+            tree = condition(bound, filter_, table)
             if filter_.any_of:
                 grouped.setdefault(filter_.any_of, []).append(tree)
             else:
@@ -286,7 +293,7 @@ class _Select:
     def _outputs(self) -> list[exp.Expr]:
         outputs: list[exp.Expr] = [self._output(item) for item in (*self.plan.group_by, *self.plan.select)]
         if self.plan.aggregate:
-            outputs.append(exp.alias_(self._aggregate(self.plan.aggregate), self.plan.aggregate.alias))
+            outputs.append(exp.alias_(self._aggregate(self.plan.aggregate), self.plan.aggregate.alias, copy=False))
         if not outputs:
             raise PlanError("the plan selects nothing.")
         seen: dict[str, int] = {}
@@ -296,7 +303,7 @@ class _Select:
             if seen[name] > 1 and name:
                 column = output.find(exp.Column)
                 prefix = column.table if column is not None and column.table else str(seen[name])
-                outputs[number] = exp.alias_(output.unalias(), f"{output.alias_or_name}_{prefix}")
+                outputs[number] = exp.alias_(output.unalias(), f"{output.alias_or_name}_{prefix}", copy=False)
         return outputs
 
     def _source(self, alias: str) -> Bound:
@@ -308,10 +315,12 @@ class _Select:
 
     def _output(self, item: SelectItem) -> exp.Expr:
         if item.value:
-            return exp.alias_(literal(item.value), item.alias or "value")
+            return exp.alias_(literal(item.value), item.alias or "value", copy=False)
         expression, name = self._value(item.source, item.column)
         alias = item.alias or name
-        return exp.alias_(expression, alias) if alias and alias != expression.alias_or_name else expression
+        if not alias or alias == expression.alias_or_name:
+            return expression
+        return exp.alias_(expression, alias, copy=False)
 
     def _value(self, source: str, name: str) -> tuple[exp.Expr, str]:
         bound = self._source(source)
@@ -319,7 +328,7 @@ class _Select:
         if known is None and (self.plan.distinct or self.plan.group_by) and self._has_items(bound, name):
             known = self._key(bound, name)
         if known is not None:
-            return known.copy(), ""
+            return copied(known), ""
         if bound.qualifier and any(bound.source.alias in self._inside(join) for join in self.joins):
             column = bound.alias(name) or bound.column_name(name) or name
             return exp.column(column, table=bound.qualifier), ""
@@ -343,7 +352,7 @@ class _Select:
         value = self._value(aggregate.source, aggregate.column)[0]
         for sentinel in self._source(aggregate.source).missing(aggregate.column):
             # A stand-in for "not recorded" is no value to compute with: AVG over year 0 would be wrong.
-            value = exp.func("NULLIF", value, literal(sentinel), dialect="bigquery")
+            value = exp.func("NULLIF", value, literal(sentinel), copy=False, dialect="bigquery")
         return _FUNCTIONS[aggregate.function](this=value)
 
     @staticmethod
@@ -369,5 +378,5 @@ class _Select:
             # Only what is selected can be sorted by here; it is named by its output name.
             for item, output in zip((*self.plan.group_by, *self.plan.select), self._outputs(), strict=False):
                 if item.column == name and item.source == source:
-                    return output.unalias().copy()
+                    return output.unalias()
         return self._value(source, name)[0]

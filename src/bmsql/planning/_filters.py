@@ -11,6 +11,7 @@ from sqlglot import exp
 from bmsql.errors import PlanError
 from bmsql.planning._names import Bound
 from bmsql.semantic import Recipe
+from bmsql.sql import copied
 from bmsql.types import Filter, Scalar
 
 _COMPARISONS: dict[str, type[exp.Binary]] = {
@@ -128,7 +129,11 @@ def _match_column(column: exp.Expr, recipe: Recipe, value: str) -> exp.Expr:
             return exp.Like(this=exp.Lower(this=column), expression=exp.Literal.string(f"%{_like(value.lower())}%"))
         case "prefix":
             return exp.func(
-                "STARTS_WITH", exp.Lower(this=column), exp.Literal.string(value.lower()), dialect="bigquery"
+                "STARTS_WITH",
+                exp.Lower(this=column),
+                exp.Literal.string(value.lower()),
+                copy=False,
+                dialect="bigquery",
             )
         case "word":
             return _regexp(exp.Lower(this=column), rf"(^|[^a-z0-9]){_re2(value.lower())}($|[^a-z0-9])")
@@ -183,14 +188,14 @@ def _near(bound: Bound, recipe: Recipe | None, filter_: Filter, table: exp.Table
     matches = disjunction([_match(inner, recipe, str(value)) for value in values])
     known = conjunction([exp.NEQ(this=inner.expression(position), expression=literal(0)), matches])
 
-    def scalar(output: exp.Expr) -> exp.Subquery:
-        return exp.Subquery(this=exp.select(output).from_(table.copy()).where(known.copy()))
+    def found(output: exp.Expr) -> exp.Subquery:
+        select = exp.Select(expressions=[output]).from_(copied(table), copy=False)
+        return exp.Subquery(this=select.where(copied(known), copy=False))
 
-    first = exp.Sub(this=scalar(exp.Min(this=inner.expression(position))), expression=literal(distance))
-    last = exp.Add(this=scalar(exp.Max(this=inner.expression(position))), expression=literal(distance))
-    chromosomes = exp.select(inner.expression(chromosome)).from_(table.copy()).where(known.copy())
+    first = exp.Sub(this=found(exp.Min(this=inner.expression(position))), expression=literal(distance))
+    last = exp.Add(this=found(exp.Max(this=inner.expression(position))), expression=literal(distance))
     return exp.And(
-        this=exp.In(this=bound.expression(chromosome), query=exp.Subquery(this=chromosomes)),
+        this=exp.In(this=bound.expression(chromosome), query=found(inner.expression(chromosome))),
         expression=exp.Between(this=bound.expression(position), low=first, high=last),
     )
 
@@ -200,18 +205,18 @@ def _comparison(bound: Bound, filter_: Filter, table: exp.Table) -> exp.Expr:
     match filter_.op:
         case "null":
             absent: list[exp.Expr] = [exp.Is(this=left, expression=exp.Null())]
-            absent += [exp.EQ(this=left.copy(), expression=literal(value)) for value in bound.missing(filter_.target)]
+            absent += [exp.EQ(this=copied(left), expression=literal(value)) for value in bound.missing(filter_.target)]
             return disjunction(absent)
         case "not_null":
             return exp.Not(this=exp.Is(this=left, expression=exp.Null()))
         case "bonferroni":
-            tests = exp.select(exp.Count(this=exp.Star())).from_(table.copy())
+            tests = exp.Select(expressions=[exp.Count(this=exp.Star())]).from_(copied(table), copy=False)
             corrected = exp.Div(this=literal(_values(filter_)[0]), expression=exp.Subquery(this=tests))
             return exp.LT(this=left, expression=corrected)
         case "null_or":
             value = literal(_values(filter_)[0])
             return exp.Or(
-                this=exp.Is(this=left, expression=exp.Null()), expression=exp.EQ(this=left.copy(), expression=value)
+                this=exp.Is(this=left, expression=exp.Null()), expression=exp.EQ(this=copied(left), expression=value)
             )
         case "between":
             if len(_values(filter_)) != 2:
@@ -221,7 +226,7 @@ def _comparison(bound: Bound, filter_: Filter, table: exp.Table) -> exp.Expr:
         case "starts_with":
             return disjunction(
                 [
-                    exp.func("STARTS_WITH", left.copy(), literal(str(value)), dialect="bigquery")
+                    exp.func("STARTS_WITH", copied(left), literal(str(value)), copy=False, dialect="bigquery")
                     for value in _values(filter_)
                 ]
             )
@@ -229,7 +234,7 @@ def _comparison(bound: Bound, filter_: Filter, table: exp.Table) -> exp.Expr:
             return disjunction(
                 [
                     exp.Like(
-                        this=exp.Lower(this=left.copy()),
+                        this=exp.Lower(this=copied(left)),
                         expression=exp.Literal.string(f"%{_like(str(value).lower())}%"),
                     )
                     for value in _values(filter_)
@@ -252,7 +257,7 @@ def _recorded(bound: Bound, filter_: Filter) -> list[exp.Expr]:
         return []
     left = bound.expression(filter_.target)
     return [
-        exp.NEQ(this=left.copy(), expression=literal(sentinel))
+        exp.NEQ(this=copied(left), expression=literal(sentinel))
         for sentinel in bound.missing(filter_.target)
         if sentinel not in filter_.values and _holds(filter_, sentinel) is not filter_.negated
     ]

@@ -25,4 +25,4 @@ def match_condition(
     if spec is None or entity not in model.entities or spec.family not in model.entities[entity].match:
         raise PlanError(f"'{entity}' is not matched in {table}.")
     bound = Bound(Source(alias="t", table=table), spec, model.family_of(table), model, qualifier)
-    return condition(bound, Filter(target=entity, op="match", values=tuple(values)), exp.to_table(table))
+    return condition(bound, Filter(target=entity, op="match", values=tuple(values)), exp.table_(table))

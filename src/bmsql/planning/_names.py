@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from bmsql.errors import PlanError
 from bmsql.semantic import ROLE_REFERENCE, Family, Join, Recipe, SemanticModel, Table
+from bmsql.sql import copied
 from bmsql.types import Scalar, Source
 
 ITEMS = "items:"
@@ -30,7 +31,8 @@ class Bound:
 
     def column(self, name: str) -> exp.Column:
         """A column of this source."""
-        return exp.column(exp.to_identifier(name), table=self.qualifier or None)
+        table = exp.to_identifier(self.qualifier) if self.qualifier else None
+        return exp.Column(this=exp.to_identifier(name), table=table)
 
     def expression(self, name: str) -> exp.Expr:
         """The SQL of a role, a derived role, an entity's shown column, or a column name."""
@@ -84,17 +86,20 @@ class Bound:
 
     def template(self, sql: str) -> exp.Expr:
         """SQL of the semantic model with its roles replaced by columns of this source."""
-        tree = _parse_template(sql).copy()
+        template = _parse_template(sql)
+        if isinstance(template, exp.Column):
+            return self._in_place_of(template)
+        tree = copied(template)
         for placeholder in list(tree.find_all(exp.Column)):
-            role = ".".join(part.name for part in placeholder.parts)
-            column = self.table.column_by_role.get(role)
-            if column is None:
-                raise PlanError(f"{self.source.table} has no column with the role '{role}'.")
-            replacement = self.column(column)
-            if placeholder is tree:
-                return replacement
-            placeholder.replace(replacement)
+            placeholder.replace(self._in_place_of(placeholder))
         return tree
+
+    def _in_place_of(self, placeholder: exp.Column) -> exp.Column:
+        role = ".".join(part.name for part in placeholder.parts)
+        column = self.table.column_by_role.get(role)
+        if column is None:
+            raise PlanError(f"{self.source.table} has no column with the role '{role}'.")
+        return self.column(column)
 
     def join_key(self, entity: str) -> tuple[exp.Expr, bool]:
         """The SQL that joins this source by an entity, and whether it is an array of items."""
@@ -104,9 +109,7 @@ class Bound:
                 return self.expression(entity), False
             raise PlanError(f"{self.source.table} cannot be joined by {entity}.")
         sql = join.keys[self.table.family]
-        if sql.startswith(ITEMS):
-            return self.template(sql.removeprefix(ITEMS)), True
-        return self.template(sql), False
+        return self.template(sql.removeprefix(ITEMS)), sql.startswith(ITEMS)
 
 
 def join_by(model: SemanticModel, entity: str, family: str) -> Join | None:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import sqlglot
 from sqlglot import exp
-from sqlglot.dialects.bigquery import BigQuery
 from sqlglot.errors import TokenError
 from sqlglot.generator import Generator
 from sqlglot.tokenizer_core import TokenType
 
-from bmsql.sql._generator import with_writers
-from bmsql.sql._parse import parse
+from bmsql.sql._generator import Writer
+from bmsql.sql._parse import shared_tree
+from bmsql.sql._write import write
 
-_DIALECT = BigQuery()
 _NEGATABLE = (exp.Is, exp.In, exp.Between, exp.Like)
 
 
@@ -27,15 +26,20 @@ def _not_sql(generator: Generator, expression: exp.Not) -> str:
     return generator.not_sql(expression)
 
 
-def format_sql(sql: str | exp.Expr, *, pretty: bool = True) -> str:
+_WRITERS: dict[type[exp.Expr], Writer] = {exp.Not: _not_sql}
+
+
+def format_sql(sql: str | exp.Expr, *, pretty: bool = True, copy: bool = True) -> str:
     """`sql` (a text or a tree) as BigQuery SQL, one clause per line; comments are kept.
+
+    copy: without, a tree is not to be used again, since writing may change it.
 
     Raises:
         SqlSyntaxError: a text that does not parse.
     """
-    tree = parse(sql) if isinstance(sql, str) else sql
-    generator = _DIALECT.generator(pretty=pretty, normalize_functions=False, max_text_width=100)
-    return with_writers(generator, {exp.Not: _not_sql}).generate(tree)
+    copy = copy or isinstance(sql, str)
+    tree = shared_tree(sql) if isinstance(sql, str) else sql
+    return write(tree, _WRITERS, copy=copy, pretty=pretty, normalize_functions=False, max_text_width=100)
 
 
 def same_sql(one: str, other: str) -> bool:

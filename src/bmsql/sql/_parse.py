@@ -14,6 +14,7 @@ from bmsql.sql._faithful import Disguise
 from bmsql.sql._lexer import LexError
 from bmsql.sql._shape import ByShape
 from bmsql.sql._source import Source, position
+from bmsql.sql._tree import copied
 
 _DIALECT = BigQuery()
 ONE_SELECT = "Write one read-only SELECT (or WITH ... SELECT) over the tables of the catalogue."
@@ -39,7 +40,12 @@ def parse(sql: str) -> exp.Query:
         ForbiddenSqlError: it is another statement than a SELECT.
     """
     # A copy costs a tenth of parsing, and a query on its way to the database is parsed several times.
-    return _parsed(sql).copy()
+    return copied(_parsed(sql))
+
+
+def shared_tree(sql: str) -> exp.Query:
+    """The remembered tree itself: to be read, never changed. Raises as `parse`."""
+    return _parsed(sql)
 
 
 @lru_cache(maxsize=512)
@@ -55,7 +61,7 @@ def _parsed(sql: str) -> exp.Query:
             # What is wrong is told of the text as it is.
             return _parse_anew(sql)
         _trees.put(shape, tree)
-    made = tree.copy()
+    made = copied(tree)
     for literal in made.find_all(exp.Literal):
         literal.set("this", shape.unmarked(literal.this))
     return made

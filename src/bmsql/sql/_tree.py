@@ -2,12 +2,49 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from sqlglot import exp
 
 if TYPE_CHECKING:
     from bmsql.sql._source import Source
+
+Node = TypeVar("Node", bound=exp.Expr)
+
+
+def copied(tree: Node) -> Node:
+    """A copy of `tree` that shares no node with it; it has no parent.
+
+    As `tree.copy()`, in less than half the time: that one deep-copies the offsets in the `meta` of each name.
+    The values in a `meta` are shared here, so they are to be replaced rather than changed.
+    """
+    root: Node = tree.__class__()
+    todo: list[tuple[exp.Expr, exp.Expr]] = [(tree, root)]
+    while todo:
+        node, made = todo.pop()
+        if node.comments is not None:
+            made.comments = list(node.comments)
+        # By way of `meta` and `type`, each node would get a dictionary, and casts the type that they are to give.
+        if node._meta is not None:  # noqa: SLF001
+            made._meta = dict(node._meta)  # noqa: SLF001
+        if node._type is not None:  # noqa: SLF001
+            made._type = node._type.copy()  # noqa: SLF001
+        # Without functions of its own: this runs for each node of each tree that is to be changed.
+        for key, value in node.args.items():
+            if isinstance(value, exp.Expr):
+                made.args[key] = child = value.__class__()
+                child.parent, child.arg_key = made, key
+                todo.append((value, child))
+            elif isinstance(value, list):
+                made.args[key] = items = list(value)
+                for index, item in enumerate(value):
+                    if isinstance(item, exp.Expr):
+                        items[index] = child = item.__class__()
+                        child.parent, child.arg_key, child.index = made, key, index
+                        todo.append((item, child))
+            else:
+                made.args[key] = value
+    return root
 
 
 def span(node: exp.Expr, source: Source | None = None) -> tuple[int, int]:

@@ -24,7 +24,7 @@ from bmsql.reasoners.chat._summary import plain_summary
 from bmsql.reasoners.chat._to_plan import PlanMaker
 from bmsql.reasoners.offline import OfflineReasoner
 from bmsql.semantic import SemanticModel
-from bmsql.sql import extract_sql, same_sql
+from bmsql.sql import extract_sql, one_line, same_sql
 from bmsql.types import Catalog, Draft, Mention, Plan, QueryResult, Review
 
 # Samples must differ: at the temperature of a first draft they would all be the same.
@@ -134,7 +134,7 @@ class Steps:
         except PlanError as error:
             current_step().detail["compile"] = str(error)
             return None
-        return Draft(sql=tree.sql(dialect="bigquery"), author="plan")
+        return Draft(sql=one_line(tree, copy=False), author="plan")
 
     def _written(self, question: str, plan: Plan, sample: int = 0) -> Thought[Draft]:
         values = {
@@ -175,7 +175,7 @@ class Steps:
         """A first attempt at the query, for its shape: what the plan or the reading says, as far as it goes."""
         for attempt in (plan, self.offline.plan(question)):
             try:
-                return compile_plan(attempt, self.model, self.catalog).sql(dialect="bigquery")
+                return one_line(compile_plan(attempt, self.model, self.catalog), copy=False)
             except PlanError:
                 continue
         return None

@@ -10,6 +10,7 @@ from bmsql.reasoners._base import Attempt, Evidence
 from bmsql.reasoners.offline._reader import Reader
 from bmsql.reasoners.offline._text import answer_text
 from bmsql.semantic import SemanticModel
+from bmsql.sql import one_line
 from bmsql.types import Catalog, ConventionUse, Draft, LinkQuestion, Plan, Review
 
 
@@ -48,7 +49,7 @@ class OfflineReasoner:
     def draft(self, question: str, plan: Plan) -> Draft:
         """The general query of the plan. Raises PlanError where it cannot be compiled."""
         tree = compile_plan(plan, self._model, self._catalog)
-        return Draft(sql=tree.sql(dialect="bigquery"), author="plan")
+        return Draft(sql=one_line(tree, copy=False), author="plan")
 
     def repair(self, question: str, plan: Plan, attempts: tuple[Attempt, ...]) -> Draft | None:
         """None: the compiler is deterministic, so that trying again would give the same query."""

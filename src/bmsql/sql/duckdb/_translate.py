@@ -13,6 +13,7 @@ from sqlglot.schema import MappingSchema
 from bmsql.errors import InvalidSqlError, SqlError, UnsupportedSqlError
 from bmsql.sql._parse import parse
 from bmsql.sql._shape import ByShape, Pieces, pieces_of
+from bmsql.sql._tree import copied
 from bmsql.sql.duckdb._kinds import unsupported
 from bmsql.sql.duckdb._output import drop_star_structs, has_star, name_output, spellings
 from bmsql.sql.duckdb._prepare import SCHEMA, prepare
@@ -93,7 +94,7 @@ class Translator:
 
 
 def _parse(sql: str | exp.Query) -> exp.Expr:
-    tree: exp.Expr = sql.copy() if isinstance(sql, exp.Expr) else parse(sql)
+    tree: exp.Expr = copied(sql) if isinstance(sql, exp.Expr) else parse(sql)
     if not isinstance(tree, exp.Query):
         raise unsupported("Only a query is translated", "Write one SELECT.")
     return tree
