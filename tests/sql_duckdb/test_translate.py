@@ -144,4 +144,4 @@ def test_settings_are_statements_of_their_own() -> None:
 
 
 def test_public_names() -> None:
-    assert package.__all__ == ["DUCKDB_SETTINGS", "to_duckdb"]
+    assert package.__all__ == ["DUCKDB_SETTINGS", "Translator", "to_duckdb"]

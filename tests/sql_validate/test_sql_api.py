@@ -27,7 +27,7 @@ USUAL = (
 
 
 def test_the_public_names() -> None:
-    reading = ["Policy", "extract_sql", "guard", "parse", "same_sql", "shared_tree", "validate"]
+    reading = ["Policy", "Validator", "extract_sql", "guard", "parse", "same_sql", "shared_tree", "validate"]
     writing = ["copied", "format_sql", "one_line"]
     assert sorted(bmsql.sql.__all__, key=str.lower) == sorted([*reading, *writing], key=str.lower)
     for name in bmsql.sql.__all__:
