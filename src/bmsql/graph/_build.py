@@ -13,6 +13,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime, get_runtime
 
 from bmsql.graph import _nodes, _routes
+from bmsql.graph._budgets import Budgets
 from bmsql.graph._costs import node_labels
 from bmsql.graph._dependencies import Dependencies, GraphContext
 from bmsql.graph._drive import Step, Work, adrive, drive
@@ -56,7 +57,7 @@ def compile_graph(deps: Dependencies, *, checkpointer: Any = None, name: str = "
         graph.add_node(node, traced_node(node, function, deps), input_schema=GraphState)
     graph.add_edge(START, "plan")
     for node, (route, targets) in ROUTES.items():
-        graph.add_conditional_edges(node, partial(route, budgets=deps.budgets), list(targets))
+        graph.add_conditional_edges(node, _Route(route, deps.budgets), list(targets))
     graph.add_edge("answer", END)
     compiled = graph.compile(checkpointer=checkpointer, name=name)
     return compiled.with_config(recursion_limit=deps.budgets.recursion_limit)
@@ -71,6 +72,22 @@ def traced_node(
     node yields, the reasoner of the dependencies by default.
     """
     return _TracedNode(name, function, deps, first, thinker)
+
+
+class _Route(Runnable[GraphState, str]):
+    """LangGraph traces a plain function as a run and, without threads, sends it to one; a route is over at once."""
+
+    def __init__(self, route: Callable[..., str], budgets: Budgets) -> None:
+        self.name = route.__name__
+        self._route, self._budgets = route, budgets
+
+    def invoke(self, input: GraphState, config: RunnableConfig | None = None, **kwargs: Any) -> str:  # noqa: A002
+        """The node that comes next."""
+        return self._route(input, self._budgets)
+
+    async def ainvoke(self, input: GraphState, config: RunnableConfig | None = None, **kwargs: Any) -> str:  # noqa: A002
+        """As `invoke`: there is nothing to wait for."""
+        return self._route(input, self._budgets)
 
 
 class _TracedNode(Runnable[GraphState, Data]):
@@ -152,19 +169,21 @@ class _Visit:
         if self.context.notes:
             update["warnings"] = [*update.get("warnings", self.state.get("warnings", [])), *self.context.notes]
         if isinstance(made := update.get("answer"), Answer):
-            update["answer"] = self._finished(made, entry, time.time() - began)
+            update["answer"] = self._finished(made, update["trace"], time.time() - began)
         if fresh:
             update |= {"began": began, "trace": [RESET, *update["trace"]]}
         return update
 
-    def _finished(self, answer: Answer, last: TraceEntry, seconds: float) -> Data:
+    def _finished(self, answer: Answer, last: list[Data], seconds: float) -> Data:
         """The answer as plain data, with the whole trace, the last step's reports and the total time."""
-        trace = (*(TraceEntry.model_validate(entry) for entry in self.state.get("trace", [])), last)
         usage = answer.usage.model_copy(
             update={"seconds": round(seconds, 6), "steps": by_step([*answer.usage.steps, *self.context.usage])}
         )
-        warnings = tuple(dict.fromkeys([*answer.warnings, *self.context.notes]))
-        return answer.model_copy(update={"trace": trace, "usage": usage, "warnings": warnings}).model_dump()
+        return answer.model_dump() | {
+            "usage": usage.model_dump(),
+            "trace": (*self.state.get("trace", []), *last),
+            "warnings": tuple(dict.fromkeys([*answer.warnings, *self.context.notes])),
+        }
 
 
 def by_step(reported: Iterable[StepUsage]) -> tuple[StepUsage, ...]:

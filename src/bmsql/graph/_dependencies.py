@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from bmsql.backends import Metered
@@ -20,6 +18,7 @@ from bmsql.errors import (
 )
 from bmsql.graph._budgets import Budgets
 from bmsql.graph._prepared import Prepared
+from bmsql.graph._verdicts import Verdicts
 from bmsql.sql import Policy, format_sql, parse, validate
 from bmsql.types import ExecutionFailed, Limits, Plan, QueryResult, Rejected, ValidatedQuery
 
@@ -28,11 +27,6 @@ if TYPE_CHECKING:
     from bmsql.conventions import RuleBook
     from bmsql.reasoners import Reasoner
     from bmsql.semantic import SemanticModel
-
-Validator = Callable[[str], ValidatedQuery | Rejected]
-
-# Texts whose verdict is kept: a question has a handful, and a resumed one asks for them again.
-_REMEMBERED = 256
 
 
 @dataclass(frozen=True)
@@ -51,14 +45,11 @@ class Dependencies:
     policy: Policy | None = None
     send_rows: bool = True
     prepared: Prepared = field(default_factory=Prepared, init=False, repr=False, compare=False)
-    _validator: Validator = field(init=False, repr=False, compare=False)
+    _verdicts: Verdicts = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        @lru_cache(maxsize=_REMEMBERED)
-        def check(sql: str) -> ValidatedQuery | Rejected:
-            return validate(sql, self.backend.catalog(), self.policy)
-
-        object.__setattr__(self, "_validator", check)
+        # Of these dependencies alone: a copy may have another catalogue or policy.
+        object.__setattr__(self, "_verdicts", Verdicts())
 
     @property
     def hides_rows(self) -> bool:
@@ -67,7 +58,15 @@ class Dependencies:
 
     def validate(self, sql: str) -> ValidatedQuery | Rejected:
         """The verdict on a text; the same text is not checked twice."""
-        return self._validator(sql)
+        verdict = self._verdicts.get(sql)
+        if verdict is None:
+            verdict = validate(sql, self.backend.catalog(), self.policy)
+            self._verdicts.put(sql, verdict)
+        return verdict
+
+    def has_verdict(self, sql: str) -> bool:
+        """Whether `validate` knows the verdict on a text already."""
+        return self._verdicts.get(sql) is not None
 
     def fit(self, query: ValidatedQuery, plan: Plan, question: str = "") -> ValidatedQuery | Rejected:
         """Hold a validated draft against the plan: tables, counting, order and limit.
