@@ -13,11 +13,12 @@ import pytest
 from langgraph.checkpoint.memory import MemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.graph import END, START, StateGraph
+from langgraph.types import Command
 
 from bmsql.errors import ConfigurationError, ExecutionError, QueryCancelledError
 from bmsql.graph import Budgets, GraphContext, compile_graph, diagram
 from bmsql.graph._build import NODES, ROUTES
-from bmsql.graph._state import RESET, GraphState, accumulate, failures, fresh_pass, fresh_state
+from bmsql.graph._state import RESET, GraphState, accumulate, failures, fresh_pass, fresh_state, merged
 from bmsql.reasoners import Evidence, Reasoner
 from bmsql.testing import ScriptedReasoner
 from bmsql.types import Answer, ColumnInfo, Limits, Plan, QueryResult, Review, ValidatedQuery
@@ -79,6 +80,17 @@ def test_run_resumes_from_a_checkpoint_in_another_process() -> None:
     answer = answer_of(second.invoke(None, config))
     assert answer.text == "Resumed."
     assert [row["SNP"] for row in answer.rows] == ["rs2", "rs1", "rs6"]
+
+
+def test_an_edited_query_is_taken_up_where_the_run_was_stopped() -> None:
+    graph = compile_graph(dependencies(ScriptedReasoner(plan=PLAN, draft=ALL)), checkpointer=MemorySaver())
+    config: Any = {"configurable": {"thread_id": "one"}}
+    graph.invoke(QUESTION, config, interrupt_after=["validate"])
+    edited = ALL.replace("ORDER", "WHERE gene = 'AAA' ORDER")
+    graph.update_state(config, Command(update={"sql": edited}, goto="execute"))
+    assert graph.get_state(config).next == ("execute",)
+    answer = answer_of(graph.invoke(None, config))
+    assert [row["SNP"] for row in answer.rows] == ["rs2", "rs1"]
 
 
 def test_second_question_on_a_thread_starts_afresh() -> None:
@@ -264,6 +276,19 @@ def test_accumulate_and_fresh_state() -> None:
     assert set(fresh_pass()) < set(fresh_state("q"))
     state: GraphState = {"passes": 2, "attempts": [{"pass": 1}, {"pass": 2}]}
     assert failures(state) == [{"pass": 2}]
+
+
+def test_merged_is_what_langgraph_makes_of_an_update() -> None:
+    state: GraphState = {"sql": "a", "stage": "general", "attempts": [{"pass": 1}]}
+    update = {"sql": "b", "attempts": [{"pass": 2}], "trace": [RESET, {"node": "plan"}]}
+    after = merged(state, update)
+    assert after == {
+        "sql": "b",
+        "stage": "general",
+        "attempts": [{"pass": 1}, {"pass": 2}],
+        "trace": [{"node": "plan"}],
+    }
+    assert state["attempts"] == [{"pass": 1}]
 
 
 def test_budgets_have_bounds() -> None:

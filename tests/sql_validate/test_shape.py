@@ -187,6 +187,20 @@ def test_another_catalogue_is_another_verdict() -> None:
     assert isinstance(validator(text.replace("'A'", "'B'")), Rejected)
 
 
+def test_a_verdict_is_known_of_a_text_and_of_its_shape() -> None:
+    validator = Validator(lambda: CATALOG)
+    text = f"SELECT Gene FROM {SMR} WHERE Gene = 'A'"
+    wrong = f"SELECT gone FROM {SMR} WHERE Gene = 'A'"
+    assert not validator.knows(text)
+    assert not validator.knows(wrong)
+    validator(text)
+    validator(wrong)
+    assert validator.knows(text)
+    assert validator.knows(text.replace("'A'", "'B'"))
+    assert validator.knows(wrong)
+    assert not validator.knows(wrong.replace("'A'", "'B'"))
+
+
 def test_the_shapes_seen_last_are_kept() -> None:
     known: ByShape[int] = ByShape(kept=2)
     shapes = [known.shape(f"SELECT {column} FROM t WHERE x = 'A'") for column in "abc"]

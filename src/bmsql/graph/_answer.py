@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from bmsql.graph._costs import running_total
-from bmsql.graph._data import load_run, problem_text
+from bmsql.graph._data import problem_text
 from bmsql.graph._dependencies import Dependencies
-from bmsql.graph._evidence import warnings_of
-from bmsql.graph._measure import Measured
+from bmsql.graph._evidence import Found, warnings_of
 from bmsql.graph._state import GraphState
 from bmsql.reasoners import Attempt, Evidence
 from bmsql.sql import format_sql
@@ -25,9 +24,9 @@ def abstention(state: GraphState, deps: Dependencies) -> Answer:
     return _not_answered(state, deps, plan, _last_failure(state))
 
 
-def answered(state: GraphState, deps: Dependencies, evidence: Evidence, text: str) -> Answer:
+def answered(state: GraphState, deps: Dependencies, found: Found, evidence: Evidence, text: str) -> Answer:
     """The answer of the final rows, with the reasoner's sentence."""
-    measured = Measured.model_validate(state["measured"])
+    measured = found.measured
     warnings = list(warnings_of(state, measured))
     review = state["review"]
     if not review.get("sufficient", True) and review.get("reason"):
@@ -35,9 +34,9 @@ def answered(state: GraphState, deps: Dependencies, evidence: Evidence, text: st
     return Answer(
         text=text,
         # The rewritten query is formatted as it is written.
-        sql=evidence.sql if state["refined"] else format_sql(evidence.sql),
-        general=load_run(state["general"]),
-        refined=load_run(state["refined"]),
+        sql=evidence.sql if found.refined else format_sql(evidence.sql),
+        general=found.general,
+        refined=found.refined,
         conventions=evidence.conventions,
         evidence=measured.evidence,
         sources=measured.sources,

@@ -11,17 +11,21 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime, get_runtime
+from langgraph.types import Command
 
 from bmsql.graph import _nodes, _routes
 from bmsql.graph._costs import node_labels
 from bmsql.graph._dependencies import Dependencies, GraphContext
 from bmsql.graph._drive import Step, Work, adrive, drive
 from bmsql.graph._nodes import Run
-from bmsql.graph._state import RESET, Data, GraphInput, GraphOutput, GraphState, is_fresh
+from bmsql.graph._state import RESET, Data, GraphInput, GraphOutput, GraphState, is_fresh, merged
 from bmsql.reasoners import StepContext, entered_step
 from bmsql.types import Answer, StepUsage, TraceEntry
 
 Node = Callable[[GraphState, Run], Work]
+Route = Callable[[GraphState], str]
+# What a node gives LangGraph: an update of the state, or that and where it leads.
+Left = Data | Command[str]
 
 NODES: dict[str, Node] = {
     "plan": _nodes.plan,
@@ -53,46 +57,69 @@ def compile_graph(deps: Dependencies, *, checkpointer: Any = None, name: str = "
     """
     graph = StateGraph(GraphState, context_schema=GraphContext, input_schema=GraphInput, output_schema=GraphOutput)
     for node, function in NODES.items():
-        graph.add_node(node, traced_node(node, function, deps), input_schema=GraphState)
+        route, targets = ROUTES.get(node, (None, ()))
+        leads = partial(route, budgets=deps.budgets) if route is not None else None
+        made = traced_node(node, function, deps, route=leads)
+        graph.add_node(node, made, input_schema=GraphState, destinations=targets)
     graph.add_edge(START, "plan")
-    for node, (route, targets) in ROUTES.items():
-        graph.add_conditional_edges(node, partial(route, budgets=deps.budgets), list(targets))
     graph.add_edge("answer", END)
     compiled = graph.compile(checkpointer=checkpointer, name=name)
     return compiled.with_config(recursion_limit=deps.budgets.recursion_limit)
 
 
 def traced_node(
-    name: str, function: Callable[[Any, Run], Work], deps: Dependencies, *, first: str = "plan", thinker: object = None
-) -> Runnable[GraphState, Data]:
+    name: str,
+    function: Callable[[Any, Run], Work],
+    deps: Dependencies,
+    *,
+    first: str = "plan",
+    thinker: object = None,
+    route: Route | None = None,
+) -> Runnable[GraphState, Left]:
     """`function` as a LangGraph node, with and without threads, that also leaves a trace entry.
 
     first: the node that a question enters the graph by. thinker: what has the methods of the `Think` that the
-    node yields, the reasoner of the dependencies by default.
+    node yields, the reasoner of the dependencies by default. route: which node comes next, from the state that
+    this one leaves; without it, the edges of the graph say so.
     """
-    return _TracedNode(name, function, deps, first, thinker)
+    return _TracedNode(name, function, deps, first, thinker, route)
 
 
-class _TracedNode(Runnable[GraphState, Data]):
-    """LangGraph traces each node as a run; a RunnableLambda would put a second one inside it, at a cost each time."""
+class _TracedNode(Runnable[GraphState, Left]):
+    """LangGraph traces each node as a run; a RunnableLambda would put a second one inside it, at a cost each time.
+
+    The route is told with the update: for a conditional edge LangGraph copies the whole state, and makes a run,
+    without threads one in a thread.
+    """
 
     def __init__(
-        self, name: str, function: Callable[[Any, Run], Work], deps: Dependencies, first: str, thinker: object
+        self,
+        name: str,
+        function: Callable[[Any, Run], Work],
+        deps: Dependencies,
+        first: str,
+        thinker: object,
+        route: Route | None,
     ) -> None:
         self.name = name
         self._function, self._deps, self._first, self._thinker = function, deps, first, thinker
+        self._route = route
 
-    def invoke(self, input: GraphState, config: RunnableConfig | None = None, **kwargs: Any) -> Data:  # noqa: A002
+    def invoke(self, input: GraphState, config: RunnableConfig | None = None, **kwargs: Any) -> Left:  # noqa: A002
         """One visit, in this thread."""
         visit = self._visit(input, config)
         with entered_step(visit.context), node_labels(visit.name, input["question"], visit.given):
-            return visit.leave(drive(self._function(input, visit.run), self._reasoner(visit)))
+            return self._left(visit, drive(self._function(input, visit.run), self._reasoner(visit)))
 
-    async def ainvoke(self, input: GraphState, config: RunnableConfig | None = None, **kwargs: Any) -> Data:  # noqa: A002
+    async def ainvoke(self, input: GraphState, config: RunnableConfig | None = None, **kwargs: Any) -> Left:  # noqa: A002
         """One visit, without blocking the event loop."""
         visit = self._visit(input, config)
         with entered_step(visit.context), node_labels(visit.name, input["question"], visit.given):
-            return visit.leave(await adrive(self._function(input, visit.run), self._reasoner(visit)))
+            return self._left(visit, await adrive(self._function(input, visit.run), self._reasoner(visit)))
+
+    def _left(self, visit: _Visit, step: Step) -> Left:
+        update = visit.leave(step)
+        return Command(update=update, goto=self._route(merged(visit.state, update))) if self._route else update
 
     def _visit(self, state: GraphState, config: RunnableConfig | None) -> _Visit:
         return _Visit(str(self.name), state, get_runtime(), config or {}, self._deps, self._first)
@@ -152,19 +179,21 @@ class _Visit:
         if self.context.notes:
             update["warnings"] = [*update.get("warnings", self.state.get("warnings", [])), *self.context.notes]
         if isinstance(made := update.get("answer"), Answer):
-            update["answer"] = self._finished(made, entry, time.time() - began)
+            update["answer"] = self._finished(made, update["trace"], time.time() - began)
         if fresh:
             update |= {"began": began, "trace": [RESET, *update["trace"]]}
         return update
 
-    def _finished(self, answer: Answer, last: TraceEntry, seconds: float) -> Data:
+    def _finished(self, answer: Answer, last: list[Data], seconds: float) -> Data:
         """The answer as plain data, with the whole trace, the last step's reports and the total time."""
-        trace = (*(TraceEntry.model_validate(entry) for entry in self.state.get("trace", [])), last)
         usage = answer.usage.model_copy(
             update={"seconds": round(seconds, 6), "steps": by_step([*answer.usage.steps, *self.context.usage])}
         )
-        warnings = tuple(dict.fromkeys([*answer.warnings, *self.context.notes]))
-        return answer.model_copy(update={"trace": trace, "usage": usage, "warnings": warnings}).model_dump()
+        return answer.model_dump() | {
+            "usage": usage.model_dump(),
+            "trace": (*self.state.get("trace", []), *last),
+            "warnings": tuple(dict.fromkeys([*answer.warnings, *self.context.notes])),
+        }
 
 
 def by_step(reported: Iterable[StepUsage]) -> tuple[StepUsage, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from functools import lru_cache
 from typing import Any
 
 from bmsql.backends import Metered, job_labels
@@ -34,8 +35,12 @@ def running_total(backend: object) -> dict[str, Any]:
 def node_labels(node: str, question: str, context: GraphContext | None) -> AbstractContextManager[None]:
     """Labels for the jobs that a node starts: itself, and the question's id or a digest of it."""
     given = context.question_id if context is not None else ""
-    digest = hashlib.sha256(question.encode()).hexdigest()[:_DIGEST]
-    return job_labels(node=node, question_id=given or digest)
+    return job_labels(node=node, question_id=given or _digest(question))
+
+
+@lru_cache(maxsize=64)  # each node of a question asks for it
+def _digest(question: str) -> str:
+    return hashlib.sha256(question.encode()).hexdigest()[:_DIGEST]
 
 
 def _sum(before: Any, values: Any) -> Any:

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from bmsql.types import Problem, QueryResult, RanQuery
 
 Data = dict[str, Any]
+_COLUMNS = {"columns"}
 
 
 def pack(model: BaseModel) -> Data:
@@ -19,7 +20,7 @@ def pack(model: BaseModel) -> Data:
 def pack_result(result: QueryResult) -> Data:
     """A result as plain data; the values stay what the database gave, such as dates and decimals."""
     return {
-        "columns": [pack(column) for column in result.columns],
+        "columns": result.model_dump(mode="json", include=_COLUMNS)["columns"],
         "rows": [list(row) for row in result.rows],
         "truncated": result.truncated,
         "seconds": result.seconds,

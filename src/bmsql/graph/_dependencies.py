@@ -47,6 +47,7 @@ class Dependencies:
     _validator: Validator = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        # Of these dependencies alone: a copy may have another catalogue or policy.
         object.__setattr__(self, "_validator", Validator(self.backend.catalog, self.policy))
 
     @property
@@ -57,6 +58,10 @@ class Dependencies:
     def validate(self, sql: str) -> ValidatedQuery | Rejected:
         """The verdict on a text; the same text is not checked twice."""
         return self._validator(sql)
+
+    def has_verdict(self, sql: str) -> bool:
+        """Whether `validate` knows the verdict on a text already."""
+        return self._validator.knows(sql)
 
     def fit(self, query: ValidatedQuery, plan: Plan, question: str = "") -> ValidatedQuery | Rejected:
         """Hold a validated draft against the plan: tables, counting, order and limit.

@@ -32,9 +32,13 @@ class Think(NamedTuple):
 
 
 class Wait(NamedTuple):
-    """Something is due that keeps a thread busy or waiting, such as a query."""
+    """Something is due that keeps a thread busy or waiting, such as a query.
+
+    over: there is nothing to wait for after all, and handing it to a thread would take longer than doing it.
+    """
 
     function: Callable[[], Any]
+    over: bool = False
 
 
 Work: TypeAlias = Generator[Think | Wait, Any, Step]
@@ -70,7 +74,7 @@ async def adrive(work: Work, reasoner: object) -> Step:
 
     async def do(due: Think | Wait) -> Any:
         if isinstance(due, Wait):
-            return await _in_thread(due.function)
+            return due.function() if due.over else await _in_thread(due.function)
         coroutine = getattr(reasoner, f"a{due.method}", None)
         if coroutine is not None:
             return await coroutine(*due.arguments, **due.keywords)

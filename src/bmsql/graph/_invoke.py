@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from bmsql.graph._dependencies import GraphContext
 from bmsql.types import Answer
@@ -14,21 +14,25 @@ if TYPE_CHECKING:
 
     from bmsql.graph._build import Graph
 
+# The first version gathers the update of each node too, only to look for interrupts in it.
+_VERSION: Literal["v2"] = "v2"
+
 
 def invoke_graph(
     graph: Graph, question: str, config: RunnableConfig | None = None, cancel: threading.Event | None = None
 ) -> Answer:
     """The answer of a graph; setting `cancel` stops it."""
-    state = graph.invoke({"question": question}, config, context=GraphContext(cancel=cancel))
-    return Answer.model_validate(state["answer"])
+    out = graph.invoke({"question": question}, config, context=GraphContext(cancel=cancel), version=_VERSION)
+    return Answer.model_validate(out.value["answer"])
 
 
 async def ainvoke_graph(graph: Graph, question: str, config: RunnableConfig | None = None) -> Answer:
     """As `invoke_graph`, without blocking the event loop; cancelling the task stops the running query."""
     cancel = threading.Event()
     try:
-        state = await graph.ainvoke({"question": question}, config, context=GraphContext(cancel=cancel))
+        context = GraphContext(cancel=cancel)
+        out = await graph.ainvoke({"question": question}, config, context=context, version=_VERSION)
     except asyncio.CancelledError:
         cancel.set()
         raise
-    return Answer.model_validate(state["answer"])
+    return Answer.model_validate(out.value["answer"])

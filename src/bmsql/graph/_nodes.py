@@ -13,7 +13,7 @@ from bmsql.graph._costs import billed
 from bmsql.graph._data import pack, pack_result, problem_text
 from bmsql.graph._dependencies import Dependencies
 from bmsql.graph._drive import Step, Think, Wait, Work
-from bmsql.graph._evidence import evidence_for
+from bmsql.graph._evidence import Found, evidence_for
 from bmsql.graph._hidden import without_values
 from bmsql.graph._measure import measure
 from bmsql.graph._state import Data, GraphState, Outcome, failures, fresh_pass, fresh_state, is_fresh
@@ -109,7 +109,8 @@ def validate(state: GraphState, run: Run) -> Work:
     # What was compiled from the plan, or already held against it, says what the plan says.
     to_fit = state["stage"] == "general" and state["draft"].get("author") != "plan"
     made = Plan.model_validate(state["plan"]) if to_fit else None
-    verdict = yield Wait(partial(run.deps.checked, state["sql"], made, question=state["question"]))
+    known = made is None and run.deps.has_verdict(state["sql"])
+    verdict = yield Wait(partial(run.deps.checked, state["sql"], made, question=state["question"]), over=known)
     match verdict:
         case ValidatedQuery() as query:
             detail: Data = {"stage": state["stage"]}
@@ -167,7 +168,7 @@ def refine(state: GraphState, run: Run) -> Work:
         "usage": _used(state, *measured.results),
         "records": [pack(record) for record in measured.records],
     }
-    evidence = evidence_for({**state, **update}, run.deps)  # type: ignore[typeddict-item]
+    evidence = evidence_for(state, Found.of(state, measured), run.deps)
     try:
         review = yield Think("review", (evidence,))
     except (ReasonerError, CredentialsError) as error:
@@ -194,9 +195,10 @@ def answer(state: GraphState, run: Run) -> Work:
     if state.get("kept") and state["outcome"] not in {"sufficient", "insufficient"}:
         final = {**state, **state["kept"]}  # type: ignore[typeddict-item]
     if final.get("measured"):
-        evidence = evidence_for(final, run.deps)
+        found = Found.of(final)
+        evidence = evidence_for(final, found, run.deps)
         text = yield Think("answer", (evidence,))
-        made = answered(final, run.deps, evidence, text)
+        made = answered(final, run.deps, found, evidence, text)
     else:
         made = abstention(final, run.deps)
     outcome: Outcome = "abstained" if made.abstained else "answered"

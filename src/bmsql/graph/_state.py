@@ -130,6 +130,12 @@ def is_fresh(state: GraphState) -> bool:
     return not state.get("again") or state.get("asked") != state["question"]
 
 
+def merged(state: GraphState, update: Data) -> GraphState:
+    """`state` as it is after `update`."""
+    grown = {key: accumulate(state.get(key), update[key]) for key in ("attempts", "trace") if key in update}
+    return {**state, **update, **grown}  # type: ignore[typeddict-item]
+
+
 def failures(state: GraphState) -> list[Data]:
     """The failed drafts of the pass under way."""
     return [attempt for attempt in state.get("attempts", []) if attempt["pass"] == state.get("passes", 1)]

@@ -7,13 +7,12 @@ all of that is found out once for each shape.
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Hashable, Iterator, Sequence
 from functools import lru_cache
 from typing import Generic, NamedTuple, TypeVar
 
 from bmsql.sql._lexer import LexError, Token, tokenize
+from bmsql.sql._recent import Recent
 from bmsql.types import Catalog
 
 T = TypeVar("T")
@@ -209,9 +208,7 @@ class ByShape(Generic[T]):
     def __init__(self, catalog: Catalog | None = None, kept: int = _KEPT) -> None:
         self.catalog = catalog
         self._columns = text_columns(catalog) if catalog is not None else None
-        self._kept = kept
-        self._known: OrderedDict[Hashable, T] = OrderedDict()
-        self._lock = threading.Lock()
+        self._known: Recent[Hashable, T] = Recent(kept)
 
     def shape(self, text: str) -> Shape | None:
         """The shape of a text."""
@@ -219,16 +216,8 @@ class ByShape(Generic[T]):
 
     def get(self, shape: Shape) -> T | None:
         """What is known of a shape."""
-        with self._lock:
-            found = self._known.get(shape.key)
-            if found is not None:
-                self._known.move_to_end(shape.key)
-            return found
+        return self._known.get(shape.key)
 
     def put(self, shape: Shape, found: T) -> None:
-        """Remember it, and forget what was not asked for the longest."""
-        with self._lock:
-            self._known[shape.key] = found
-            self._known.move_to_end(shape.key)
-            if len(self._known) > self._kept:
-                self._known.popitem(last=False)
+        """Remember it."""
+        self._known.put(shape.key, found)

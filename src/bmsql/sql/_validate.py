@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
 from typing import NamedTuple
 
 from bmsql.errors import SqlError, SqlSyntaxError
@@ -15,6 +14,7 @@ from bmsql.sql._guard import text_problems, tree_problems
 from bmsql.sql._lexer import LexError
 from bmsql.sql._parse import lex_problem, parse, parse_source
 from bmsql.sql._policy import DEFAULT_POLICY, Policy
+from bmsql.sql._recent import Recent
 from bmsql.sql._shape import ByShape, Pieces, Shape, has_mark, pieces_of
 from bmsql.sql._source import Source
 from bmsql.types import Catalog, Fix, Problem, Rejected, ValidatedQuery
@@ -71,29 +71,47 @@ class Validator:
 
     def __init__(self, catalog: Callable[[], Catalog], policy: Policy | None = None) -> None:
         self._catalog, self._policy = catalog, policy or DEFAULT_POLICY
-        self._check = lru_cache(maxsize=_REMEMBERED)(self._judge)
+        self._verdicts: Recent[str, ValidatedQuery | Rejected] = Recent(_REMEMBERED)
         self._valid: ByShape[_Template] | None = None
 
     def __call__(self, sql: str) -> ValidatedQuery | Rejected:
         """The verdict on a text."""
-        return self._check(sql)
+        verdict = self._verdicts.get(sql)
+        if verdict is None:
+            catalog = self._catalog()
+            verdict = self._by_shape(sql, self._shapes(catalog)) or validate(sql, catalog, self._policy)
+            self._verdicts.put(sql, verdict)
+        return verdict
 
-    def _judge(self, sql: str) -> ValidatedQuery | Rejected:
-        catalog, valid = self._catalog(), self._valid
-        if valid is None or valid.catalog is not catalog:
-            self._valid = valid = ByShape(catalog)
-        shape = valid.shape(sql) if len(sql) <= self._policy.max_length else None
-        if shape is not None:
-            template = valid.get(shape)
+    def knows(self, sql: str) -> bool:
+        """Whether the verdict on a text is there already."""
+        if self._verdicts.get(sql) is not None:
+            return True
+        shapes = self._shapes(self._catalog())
+        shape = shapes.shape(sql)
+        return shape is not None and shapes.get(shape) is not None
+
+    def _shapes(self, catalog: Catalog) -> ByShape[_Template]:
+        shapes = self._valid
+        if shapes is None or shapes.catalog is not catalog:
+            self._valid = shapes = ByShape(catalog)
+        return shapes
+
+    def _by_shape(self, sql: str, shapes: ByShape[_Template]) -> ValidatedQuery | None:
+        """The verdict on a valid text. None for others: what is wrong with a text is told of the text as it is."""
+        shape = shapes.shape(sql) if len(sql) <= self._policy.max_length else None
+        if shape is None or shapes.catalog is None:
+            return None
+        template = shapes.get(shape)
+        if template is None:
+            template = _template(shape, validate(shape.marked, shapes.catalog, self._policy))
             if template is None:
-                template = _template(shape, validate(shape.marked, catalog, self._policy))
-                if template is not None:
-                    valid.put(shape, template)
-            if template is not None and (template.is_unchanged or template.given == shape.pieces.parts):
-                made = sql if template.is_unchanged else template.made.filled(shape.values)
-                return ValidatedQuery(sql=made, tables=template.tables, fixes=template.fixes, mint=_MINT)
-        # What is wrong with a text is told of the text as it is.
-        return validate(sql, catalog, self._policy)
+                return None
+            shapes.put(shape, template)
+        if not template.is_unchanged and template.given != shape.pieces.parts:
+            return None
+        made = sql if template.is_unchanged else template.made.filled(shape.values)
+        return ValidatedQuery(sql=made, tables=template.tables, fixes=template.fixes, mint=_MINT)
 
 
 class _Template(NamedTuple):
