@@ -119,3 +119,15 @@ def test_key_and_limit_leave_what_needs_none(name: str, case: dict[str, Any]) ->
 def test_what_takes_no_key_has_no_record_of_one(sql: str) -> None:
     applied = load_rules().apply(parse(sql), model(), ())
     assert "evidence_key" not in {record.rule for record in applied.records}
+
+
+@pytest.mark.parametrize("held", [True, False])
+def test_many_alternatives_take_no_longer_than_their_number(held: bool) -> None:
+    # Each OR that is looked at twice would double the work: these would not end.
+    stated = "p < 5e-8" if held else "b > 0"
+    alternatives = " OR ".join(f"(nearestGene = 'G{number}' AND p < 5e-8)" for number in range(60))
+    sql = f"SELECT SNP FROM {{AD}} WHERE {alternatives} OR (nearestGene = 'H' AND {stated})"
+    case = {"profile": "strict", "sql": sql}
+    applied = _apply("genome_wide_significance", case)
+    (record,) = [record for record in applied.records if record.rule == "genome_wide_significance"]
+    assert (record.status, applied.changed) == (("already", False) if held else ("applied", True))

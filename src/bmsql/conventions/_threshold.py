@@ -285,7 +285,10 @@ def _holds(node: exp.Expr, mine: AbstractSet[int], anyone: AbstractSet[int]) -> 
         return _holds(node.this, mine, anyone) or _holds(node.expression, mine, anyone)
     if isinstance(node, exp.Or):
         sides = (node.this, node.expression)
-        return all(_holds(side, anyone, anyone) for side in sides) and any(_holds(side, mine, anyone) for side in sides)
+        if not all(_holds(side, anyone, anyone) for side in sides):
+            return False
+        # To ask again what all sides have answered would double the work with each OR.
+        return mine is anyone or any(_holds(side, mine, anyone) for side in sides)
     return id(node) in mine
 
 
