@@ -108,6 +108,13 @@ def test_readings(agent: Agent, case: dict[str, Any]) -> None:
     assert {one.target for one in plan.filters if one.op != "not_null"} == set(case["filters"])
 
 
+@pytest.mark.parametrize("case", cases("alternatives"), ids=lambda case: case["q"])
+def test_alternatives(agent: Agent, case: dict[str, Any]) -> None:
+    found = [one for one in answered(agent, case["q"]).filters if one.any_of]
+    assert [one.target for one in found] == case["either"]
+    assert len({one.any_of for one in found}) == bool(found)
+
+
 @pytest.mark.parametrize("case", cases("shapes"), ids=lambda case: case["q"])
 def test_shapes(agent: Agent, case: dict[str, Any]) -> None:
     plan = answered(agent, case["q"])

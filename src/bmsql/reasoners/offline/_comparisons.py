@@ -200,10 +200,11 @@ def _compare(chunked: Chunked, lows: list[str], index: int, value: float, vocabu
     before, after = _before(lows, index), _after(lows, index)
     first, last, op = index, index + 1, "="
     values: tuple[float, ...] = (value,)
-    if lows[max(0, index - 1) : index] == ["between"] or lows[max(0, index - 1) : index] == ["from"]:
+    opens = lows[max(0, index - 1) : index] in (["between"], ["from"])
+    if opens or lows[index + 1 : index + 2] == ["to"]:
         upper = _upper(chunked, lows, index, vocabulary)
         if upper is not None:
-            first, last, op = index - 1, upper[1], "between"
+            first, last, op = index - 1 if opens else index, upper[1], "between"
             values = tuple(sorted((value, upper[0])))
             before = after = None
     if op != "between":

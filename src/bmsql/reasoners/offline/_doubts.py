@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from bmsql.reasoners.offline._alternatives import contradiction, unjoined
 from bmsql.reasoners.offline._chunks import Chunk
 from bmsql.reasoners.offline._dropped import asks_for_any, less, lone_letter, members, ratios, several, shared
 from bmsql.reasoners.offline._question import Question
@@ -32,6 +33,8 @@ def doubt(question: Question, plan: Plan, model: SemanticModel) -> str:
         _numbers,
         _comparisons,
         _negations,
+        unjoined,
+        contradiction,
         less,
         shared,
         several,
