@@ -124,6 +124,20 @@ def test_shapes(agent: Agent, case: dict[str, Any]) -> None:
     assert plan.limit == case.get("limit")
 
 
+@pytest.mark.parametrize(
+    ("question", "role", "direction"),
+    [
+        ("Which significant PD SNP on chromosome 1 has the largest effect?", "gwas.absolute_effect", "desc"),
+        ("Which gene has the largest SMR effect in AD?", "smr.absolute_effect", "desc"),
+        ("Which significant PD SNP has the highest beta?", "gwas.effect", "desc"),
+        ("Which significant PD SNP has the smallest effect size?", "gwas.absolute_effect", "asc"),
+    ],
+)
+def test_an_effect_is_ranked_by_its_size(agent: Agent, question: str, role: str, direction: str) -> None:
+    first = answered(agent, question).order[0]
+    assert (first.column, first.descending) == (role, direction == "desc")
+
+
 @pytest.mark.parametrize("question", ["", "   ", "\n\t", "\0", "x" * 5000, "caf\udce9"])
 def test_no_question(agent: Agent, question: str) -> None:
     with pytest.raises(QuestionError):

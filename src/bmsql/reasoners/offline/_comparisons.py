@@ -14,6 +14,8 @@ _ROMAN = {"i": 1, "ii": 2, "iii": 3, "iv": 4}
 _FIRST_YEAR, _LAST_YEAR = 1850, 2100
 # How far behind a number the noun may stand: `five significant PD variants`.
 _NOUN_REACH = 4
+_A_CUT_OFF = 1e-3
+_PASSING = {"pass", "passes", "passing", "reach", "reaches", "reaching", "meet", "meets", "survive", "survives"}
 _WEAK = {"is", "of", "in", "by", "during", "from", "on"}
 
 
@@ -120,6 +122,12 @@ def _before(lows: list[str], index: int) -> tuple[str, int] | None:
     return None
 
 
+def _passed(lows: list[str], index: int, value: float) -> tuple[str, int] | None:
+    """`that pass 5e-8`: only a p-value is so small, and what lies below it passes."""
+    passed = bool(index) and value < _A_CUT_OFF and lows[index - 1] in _PASSING
+    return ("<", index - 1) if passed else None
+
+
 def _after(lows: list[str], index: int) -> tuple[str, int] | None:
     """The comparator that begins just after `index`: operator and the token behind it."""
     for words, op in AFTER:
@@ -197,7 +205,7 @@ def _is_limit(chunked: Chunked, lows: list[str], index: int, value: float, vocab
 
 
 def _compare(chunked: Chunked, lows: list[str], index: int, value: float, vocabulary: Vocabulary) -> Comparison | None:
-    before, after = _before(lows, index), _after(lows, index)
+    before, after = _before(lows, index) or _passed(lows, index, value), _after(lows, index)
     first, last, op = index, index + 1, "="
     values: tuple[float, ...] = (value,)
     opens = lows[max(0, index - 1) : index] in (["between"], ["from"])

@@ -130,19 +130,28 @@ def _repeated(question: Question, family: str, model: SemanticModel) -> str:
 
 
 def _in_both_places(question: Question, family: str, model: SemanticModel, shape: Shape) -> str:
-    """`genes significant both in blood and in brain`: a category of which a row has one, and another thing is asked."""
+    """`genes significant both in blood and in brain`: a category of which a row has one, and another thing is asked.
+
+    `In blood but not in brain` is about two rows as well.
+    """
     subject = model.families[family].subject
     asked = model.entities.get(shape.entity)
-    if not question.has("both") or asked is None or family not in asked.match:
+    if asked is None or family not in asked.match:
         return ""
-    values: dict[str, set[str]] = {}
+    named: dict[str, list[Chunk]] = {}
     for chunk in question.chunked.mentions:
         entity = model.entities[chunk.linked.entity]
         recipe = entity.match.get(family)
-        single = recipe is not None and recipe.how in ("term", "equals") and entity.kind == "category"
+        single = recipe is not None and recipe.how in ("term", "equals", "word") and entity.kind == "category"
         if single and not entity.classifies and chunk.linked.entity not in (subject, shape.entity):
-            values.setdefault(chunk.linked.entity, set()).add(chunk.linked.value)
-    return next((entity for entity, found in values.items() if len(found) > 1), "")
+            named.setdefault(chunk.linked.entity, []).append(chunk)
+    for entity_name, chunks in named.items():
+        several = len({chunk.linked.value for chunk in chunks}) > 1
+        nots = question.chunked.english("not", "but_not")
+        parted = any(chunks[0].last <= cue.first < chunks[-1].first for cue in nots)
+        if several and (question.has("both") or parted):
+            return entity_name
+    return ""
 
 
 def _by_filter(
