@@ -58,7 +58,8 @@ def _has_degrees(chunk: Chunk, model: SemanticModel) -> bool:
     """Whether there can be much or little of what a chunk names: a thing, a rule, a count or a measure."""
     if chunk.mention or chunk.names("noun") or chunk.names("rule") or chunk.names("condition"):
         return True
-    return chunk.is_english("count") or any(model.attributes[name].measure for name in chunk.names("attribute"))
+    attributes = [model.attributes[name] for name in chunk.names("attribute")]
+    return chunk.is_english("count") or any(one.measure or one.entity for one in attributes)
 
 
 def _is_covered(index: int, chunks: Sequence[Chunk]) -> bool:
