@@ -124,7 +124,7 @@ def _before(lows: list[str], index: int) -> tuple[str, int] | None:
 
 def _passed(lows: list[str], index: int, value: float) -> tuple[str, int] | None:
     """`that pass 5e-8`: only a p-value is so small, and what lies below it passes."""
-    passed = bool(index) and value < _A_CUT_OFF and lows[index - 1] in _PASSING
+    passed = bool(index) and 0 < value < _A_CUT_OFF and lows[index - 1] in _PASSING
     return ("<", index - 1) if passed else None
 
 

@@ -9,7 +9,7 @@ from bmsql.reasoners.offline._chunks import Chunk
 from bmsql.reasoners.offline._dropped import asks_for_any, less, lone_letter, members, ratios, several, shared, trivial
 from bmsql.reasoners.offline._question import Question
 from bmsql.reasoners.offline._rankings import has_number, is_superlative
-from bmsql.reasoners.offline._vague import apart, graded, ordinals, unmade
+from bmsql.reasoners.offline._vague import apart, between_names, exclusive, graded, ordinals, roughly, unmade
 from bmsql.semantic import SemanticModel
 from bmsql.types import Filter, Plan
 
@@ -45,6 +45,9 @@ def doubt(question: Question, plan: Plan, model: SemanticModel) -> str:
         trivial,
         graded,
         ordinals,
+        roughly,
+        between_names,
+        exclusive,
         unmade,
         apart,
         _aggregates,

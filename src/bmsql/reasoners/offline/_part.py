@@ -220,7 +220,7 @@ class PartReader:
         measure = counted_measure(self.question, one.last, family, self.model)
         if measure:
             return self.model.attributes[measure].measure[family]
-        if one.attribute is None and one.values[0] < 1e-3:
+        if one.attribute is None and 0 <= one.values[0] < 1e-3:
             order = self.model.families[family].order
             return (
                 order

@@ -13,6 +13,7 @@ from bmsql.reasoners.offline._shape import Shape
 from bmsql.semantic import SemanticModel
 from bmsql.types import Filter
 
+_SHOWING = frozenset({"show", "list", "give", "display", "return", "report", "print", "keep", "include", "me", "want"})
 Kind = Literal["one", "union", "intersect", "difference"]
 
 
@@ -101,7 +102,11 @@ def _by_table(
         return Relation(kind, entity, present, tuple(values), shows=True)
     chosen = tuple(table for value in values for table in value.tables)
     if len(values) == 1:
-        if question.has("only", "but_not") and _compares_all(question) and not _subject_named(question, family, model):
+        if (
+            (_says_only(question) or question.has("but_not"))
+            and _compares_all(question)
+            and not _subject_named(question, family, model)
+        ):
             others = [
                 RelatedValue(
                     value,
@@ -174,7 +179,7 @@ def _kind(question: Question, chunks: Sequence[Chunk], family: str, shape: Shape
     between = question.lows[first.last : second.first]
     if _failing(question, first, second):
         return "intersect"
-    if question.chunked.english("but_not", "only") or _negates(question, first, second):
+    if question.chunked.english("but_not") or _says_only(question) or _negates(question, first, second):
         return "difference"
     if question.has("compare") or _each(question):
         return "union"
@@ -230,7 +235,12 @@ def _subject_named(question: Question, family: str, model: SemanticModel) -> boo
 
 
 def _compares_all(question: Question) -> bool:
-    return question.has("both", "only")
+    return question.has("both") or _says_only(question)
+
+
+def _says_only(question: Question) -> bool:
+    """`significant only in A`; `show only the significant ones` leaves nothing of the others out."""
+    return any(not (cue.first and question.lows[cue.first - 1] in _SHOWING) for cue in question.chunked.english("only"))
 
 
 def _alias(value: str) -> str:

@@ -13,6 +13,7 @@ from bmsql.types import Plan
 _GLOSS = 6
 _MEASURED = frozenset({"value", "count", "year", "phase"})
 _COPULAS = frozenset({"is", "are", "was", "were"})
+_ROUGHLY = frozenset({"around", "about", "near", "nearly", "roughly", "approximately", "almost", "circa"})
 _TOPS = frozenset({"top", "best", "first", "last", "strongest", "past", "next"})
 
 
@@ -64,6 +65,56 @@ def _has_degrees(chunk: Chunk, model: SemanticModel) -> bool:
 
 def _is_covered(index: int, chunks: Sequence[Chunk]) -> bool:
     return any(one.first <= index < one.last for one in chunks)
+
+
+def roughly(question: Question, plan: Plan, model: SemanticModel) -> str:
+    """`a frequency around 0.3`: how near is near."""
+    equal = [one for one in question.numbers.comparisons if one.op == "=" and one.kind in ("value", "year", "count")]
+    for one in equal:
+        before = question.lows[max(0, one.first - 1) : one.first + 1]
+        said = next((low for low in before if low in _ROUGHLY), "")
+        if said and any(filter_.words == one.words for filter_ in plan.filters):
+            return f"It is not clear how near '{said} {one.words}' is; give a range."
+    return ""
+
+
+def between_names(question: Question, plan: Plan, model: SemanticModel) -> str:
+    """`SNPs between SNCA and MMRN1`: the stretch that lies between two named things is not known."""
+    chunked = question.chunked
+    placed = any(
+        entity.kind == "region" and set(question.families) & set(entity.match) for entity in model.entities.values()
+    )
+    for one in chunked.mentions:
+        before = one.first - 1
+        other = next((each for each in chunked.mentions if each.first == one.last + 1), None)
+        symbols = other is not None and model.entities[one.linked.entity].kind == "symbol"
+        if not (placed and symbols and before >= 0 and question.lows[before] == "between"):
+            continue
+        if other is not None and other.linked.entity == one.linked.entity and not _is_covered(before, chunked.chunks):
+            return f"What lies between {one.text} and {other.text} is not known; name a region by its positions."
+    return ""
+
+
+def exclusive(question: Question, plan: Plan, model: SemanticModel) -> str:
+    """`whose only target is X`, `approved for Y only`: that there is nothing else is not asked of the rows."""
+    anti = any(join.kind == "anti" for join in plan.joins)
+    exploded = any(model.families[family].exploded for family in question.families)
+    approved = any(use.mode == "implied" and use.rule.startswith("approved") for use in plan.conventions)
+    for cue in question.chunked.english("only"):
+        behind = next((one for one in question.chunked.chunks if 0 <= one.first - cue.last <= 1), None)
+        held = (
+            behind is not None
+            and not behind.mention
+            and any(model.attributes[name].entity for name in behind.names("attribute"))
+        )
+        term = any(
+            one.last == cue.first and model.entities[one.linked.entity].kind == "term"
+            for one in question.chunked.mentions
+        )
+        beside = any(0 <= rule.first - cue.last <= 1 for rule in question.chunked.rules)
+        if not anti and (held or (exploded and approved and (term or beside))):
+            return f"That there is nothing else ('{cue.text}') is not worked out here; ask without it."
+    return ""
 
 
 def ordinals(question: Question, plan: Plan, model: SemanticModel) -> str:
