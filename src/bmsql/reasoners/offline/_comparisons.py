@@ -16,6 +16,7 @@ _FIRST_YEAR, _LAST_YEAR = 1850, 2100
 _NOUN_REACH = 4
 _A_CUT_OFF = 1e-3
 _PASSING = {"pass", "passes", "passing", "reach", "reaches", "reaching", "meet", "meets", "survive", "survives"}
+_GLOSS = 6
 _WEAK = {"is", "of", "in", "by", "during", "from", "on"}
 
 
@@ -46,6 +47,10 @@ class Numbers:
     comparisons: tuple[Comparison, ...]
     limit: int | None
     limit_at: int | None
+
+    def gloss(self, index: int) -> bool:
+        """Whether a number close by makes the word at a token exact: `rare variants (MAF below 1 %)`."""
+        return any(-_GLOSS <= one.first - index <= _GLOSS for one in self.comparisons)
 
 
 def read_numbers(chunked: Chunked, vocabulary: Vocabulary, taken: set[int]) -> Numbers:

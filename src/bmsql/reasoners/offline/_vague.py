@@ -9,9 +9,6 @@ from bmsql.reasoners.offline._question import Question
 from bmsql.semantic import SemanticModel
 from bmsql.types import Plan
 
-# How far, in words, a number may stand from the word that it makes exact: `rare variants (MAF below 1 %)`.
-_GLOSS = 6
-_MEASURED = frozenset({"value", "count", "year", "phase"})
 _COPULAS = frozenset({"is", "are", "was", "were"})
 _ROUGHLY = frozenset({"around", "about", "near", "nearly", "roughly", "approximately", "almost", "circa"})
 _TOPS = frozenset({"top", "best", "first", "last", "strongest", "past", "next"})
@@ -22,12 +19,13 @@ def graded(question: Question, plan: Plan, model: SemanticModel) -> str:
     if question.vocabulary is None:
         return ""
     chunked = question.chunked
-    covering = [one for one in (*chunked.chunks, *chunked.rules, *chunked.hints) if one.last - one.first > 1]
+    # A rule of the user's own may say what `common` means.
+    covering = [one for one in (*chunked.chunks, *chunked.hints) if one.last - one.first > 1] + chunked.rules
     text = " ".join(str(value).lower() for one in plan.filters for value in one.values if isinstance(value, str))
     for index, low in enumerate(question.lows):
         if low not in question.vocabulary.graded or _is_covered(index, covering) or low in text:
             continue
-        if is_glossed(question, index) or question.lows[max(0, index - 1) : index] == ["how"]:
+        if question.numbers.gloss(index) or question.lows[max(0, index - 1) : index] == ["how"]:
             continue
         if question.lows[index - 1 : index] and question.lows[index - 1] in _TOPS:
             continue
@@ -35,11 +33,6 @@ def graded(question: Question, plan: Plan, model: SemanticModel) -> str:
         if graded_:
             return f"It is not clear how much '{chunked.tokens[index].text} {graded_}' is; give a number or a year."
     return ""
-
-
-def is_glossed(question: Question, index: int) -> bool:
-    """Whether a number close by says what a grade means."""
-    return any(one.kind in _MEASURED and -_GLOSS <= one.first - index <= _GLOSS for one in question.numbers.comparisons)
 
 
 def _graded(question: Question, index: int, model: SemanticModel) -> str:
