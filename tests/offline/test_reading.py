@@ -109,6 +109,13 @@ def test_readings(agent: Agent, case: dict[str, Any]) -> None:
     assert {one.target for one in plan.filters if one.op != "not_null"} == set(case["filters"])
 
 
+@pytest.mark.parametrize("case", cases("alternatives"), ids=lambda case: case["q"])
+def test_alternatives(agent: Agent, case: dict[str, Any]) -> None:
+    found = [one for one in answered(agent, case["q"]).filters if one.any_of]
+    assert [one.target for one in found] == case["either"]
+    assert len({one.any_of for one in found}) == bool(found)
+
+
 @pytest.mark.parametrize("case", cases("shapes"), ids=lambda case: case["q"])
 def test_shapes(agent: Agent, case: dict[str, Any]) -> None:
     plan = answered(agent, case["q"])
@@ -116,6 +123,20 @@ def test_shapes(agent: Agent, case: dict[str, Any]) -> None:
     assert (plan.intent, aggregate) == (case["intent"], case["aggregate"])
     assert [item.column for item in plan.group_by] == ([case["group"]] if case["group"] else [])
     assert plan.limit == case.get("limit")
+
+
+@pytest.mark.parametrize(
+    ("question", "role", "direction"),
+    [
+        ("Which significant PD SNP on chromosome 1 has the largest effect?", "gwas.absolute_effect", "desc"),
+        ("Which gene has the largest SMR effect in AD?", "smr.absolute_effect", "desc"),
+        ("Which significant PD SNP has the highest beta?", "gwas.effect", "desc"),
+        ("Which significant PD SNP has the smallest effect size?", "gwas.absolute_effect", "asc"),
+    ],
+)
+def test_an_effect_is_ranked_by_its_size(agent: Agent, question: str, role: str, direction: str) -> None:
+    first = answered(agent, question).order[0]
+    assert (first.column, first.descending) == (role, direction == "desc")
 
 
 @pytest.mark.parametrize("question", ["", "   ", "\n\t", "\0", "x" * 5000, "caf\udce9"])

@@ -162,8 +162,11 @@ def _is_count(words: list[str], vocabulary: Vocabulary) -> bool:
 
 def _covered(rule: Chunk, chunks: list[Chunk]) -> bool:
     """Whether a trigger is only part of a condition, as `significant` in `labelled not significant`."""
-    if any(_says_when(chunk) and chunk.first <= rule.first < chunk.last for chunk in chunks):
-        return True
+    if any(
+        _says_when(chunk) and (chunk.first <= rule.first < chunk.last or chunk.first < rule.last < chunk.last)
+        for chunk in chunks
+    ):
+        return True  # `first approved`, and `lack an approval year`
     return any(
         chunk.names("condition")
         and chunk.first <= rule.first

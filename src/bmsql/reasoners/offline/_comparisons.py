@@ -14,6 +14,9 @@ _ROMAN = {"i": 1, "ii": 2, "iii": 3, "iv": 4}
 _FIRST_YEAR, _LAST_YEAR = 1850, 2100
 # How far behind a number the noun may stand: `five significant PD variants`.
 _NOUN_REACH = 4
+_A_CUT_OFF = 1e-3
+_PASSING = {"pass", "passes", "passing", "reach", "reaches", "reaching", "meet", "meets", "survive", "survives"}
+_GLOSS = 6
 _WEAK = {"is", "of", "in", "by", "during", "from", "on"}
 
 
@@ -44,6 +47,10 @@ class Numbers:
     comparisons: tuple[Comparison, ...]
     limit: int | None
     limit_at: int | None
+
+    def gloss(self, index: int) -> bool:
+        """Whether a number close by makes the word at a token exact: `rare variants (MAF below 1 %)`."""
+        return any(-_GLOSS <= one.first - index <= _GLOSS for one in self.comparisons)
 
 
 def read_numbers(chunked: Chunked, vocabulary: Vocabulary, taken: set[int]) -> Numbers:
@@ -118,6 +125,12 @@ def _before(lows: list[str], index: int) -> tuple[str, int] | None:
         if first >= 0 and tuple(lows[first:index]) == words:
             return op, first
     return None
+
+
+def _passed(lows: list[str], index: int, value: float) -> tuple[str, int] | None:
+    """`that pass 5e-8`: only a p-value is so small, and what lies below it passes."""
+    passed = bool(index) and 0 < value < _A_CUT_OFF and lows[index - 1] in _PASSING
+    return ("<", index - 1) if passed else None
 
 
 def _after(lows: list[str], index: int) -> tuple[str, int] | None:
@@ -197,13 +210,14 @@ def _is_limit(chunked: Chunked, lows: list[str], index: int, value: float, vocab
 
 
 def _compare(chunked: Chunked, lows: list[str], index: int, value: float, vocabulary: Vocabulary) -> Comparison | None:
-    before, after = _before(lows, index), _after(lows, index)
+    before, after = _before(lows, index) or _passed(lows, index, value), _after(lows, index)
     first, last, op = index, index + 1, "="
     values: tuple[float, ...] = (value,)
-    if lows[max(0, index - 1) : index] == ["between"] or lows[max(0, index - 1) : index] == ["from"]:
+    opens = lows[max(0, index - 1) : index] in (["between"], ["from"])
+    if opens or lows[index + 1 : index + 2] == ["to"]:
         upper = _upper(chunked, lows, index, vocabulary)
         if upper is not None:
-            first, last, op = index - 1, upper[1], "between"
+            first, last, op = index - 1 if opens else index, upper[1], "between"
             values = tuple(sorted((value, upper[0])))
             before = after = None
     if op != "between":

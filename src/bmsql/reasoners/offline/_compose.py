@@ -7,6 +7,7 @@ from dataclasses import replace as with_changes
 from functools import partial
 
 from bmsql.conventions import RuleBook
+from bmsql.reasoners.offline._alternatives import alternatives
 from bmsql.reasoners.offline._chunks import Chunk
 from bmsql.reasoners.offline._conventions import family_subject_named, is_lookup, settle
 from bmsql.reasoners.offline._join import join_plan
@@ -111,7 +112,7 @@ class Composer:
         part.filters += self._absent(family, own)
         part.filters += self._named_text(family, part.filters)
         part.filters += self._corrected(family)
-        part.filters = self._or_approved(family, part.filters, triggers)
+        part.filters = alternatives(self._or_approved(family, part.filters, triggers), self.question)
         stated = frozenset((filter_.target, filter_.op) for _, filter_ in comparisons)
         uses = self.reader.uses(family, triggers, stated)
         part.uses = settle(self.question, family, shape, uses, part.filters, self.model, self.rules, linking=linking)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from bmsql.reasoners.offline._alternatives import contradiction, unjoined
 from bmsql.reasoners.offline._chunks import Chunk
-from bmsql.reasoners.offline._dropped import asks_for_any, less, lone_letter, members, ratios, several, shared
+from bmsql.reasoners.offline._dropped import asks_for_any, less, lone_letter, members, ratios, several, shared, trivial
 from bmsql.reasoners.offline._question import Question
+from bmsql.reasoners.offline._rankings import has_number, is_superlative
+from bmsql.reasoners.offline._vague import apart, between_names, exclusive, graded, ordinals, roughly, unmade
 from bmsql.semantic import SemanticModel
 from bmsql.types import Filter, Plan
 
@@ -32,11 +35,21 @@ def doubt(question: Question, plan: Plan, model: SemanticModel) -> str:
         _numbers,
         _comparisons,
         _negations,
+        unjoined,
+        contradiction,
         less,
         shared,
         several,
         ratios,
         members,
+        trivial,
+        graded,
+        ordinals,
+        roughly,
+        between_names,
+        exclusive,
+        unmade,
+        apart,
         _aggregates,
         _rankings,
     ):
@@ -252,7 +265,14 @@ def _rankings(question: Question, plan: Plan, model: SemanticModel) -> str:
         for chunk in question.chunked.english("most", "fewest", "smallest", "largest")
         if not chunk.names("attribute") and not _inside(chunk, question.chunked.rules)
     ]
-    if cues and not plan.order and plan.aggregate is None:
+    subjects = {model.families[family].subject for family in question.families}
+    # `the highest phase of donepezil` is its phase; of several drugs, it ranks.
+    looked_up = any(chunk.linked.entity in subjects for chunk in question.chunked.mentions)
+    if not looked_up:
+        measures = [chunk for chunk in question.chunked.of("attribute") if not chunk.mention and is_superlative(chunk)]
+        cues += [chunk for chunk in measures if not has_number(question, chunk)]
+    unranked = not plan.order if looked_up else plan.intent != "rank"
+    if cues and unranked and plan.aggregate is None:
         return f"It is not clear what '{cues[0].text}' ranks by."
     return ""
 

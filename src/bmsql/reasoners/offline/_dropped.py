@@ -98,6 +98,19 @@ def members(question: Question, plan: Plan, model: SemanticModel) -> str:
     return ""
 
 
+def trivial(question: Question, plan: Plan, model: SemanticModel) -> str:
+    """`genes targeted by A but not by B`: a row of A is never one of B, so that the "not" would say nothing."""
+    asked = question.asked()
+    nouns = asked.names("noun") if asked is not None else ()
+    for family in question.families:
+        subject = model.families[family].subject
+        named = [one for one in plan.filters if one.op == "match" and one.target == subject]
+        if len({one.negated for one in named}) > 1 and nouns and subject not in nouns and not plan.joins:
+            out = next(one.words for one in named if one.negated)
+            return f"What is left without '{out}' is not worked out here; ask for each alone."
+    return ""
+
+
 def asks_for_any(one: Comparison, plan: Plan, model: SemanticModel) -> bool:
     """`with at least one drug`: that a row is joined says so."""
     if one.kind != "count" or one.noun is None or (one.op, one.values) not in ((">=", (1.0,)), (">", (0.0,))):

@@ -89,7 +89,10 @@ class PartReader:
     def _names_region(self, chunk: Chunk) -> bool:
         """`the MAPT region chr17:43,400,000-44,900,000`: the region is given, the name only describes it."""
         return any(
-            region.first is not None and 0 <= place.first - chunk.last <= 3 for region, place in self.question.regions
+            region.first is not None
+            and 0 <= place.first - chunk.last <= 3
+            and "or" not in self.question.lows[chunk.last : place.first]
+            for region, place in self.question.regions
         )
 
     def _is_placed(self, entity: str, family: str) -> bool:
@@ -217,7 +220,7 @@ class PartReader:
         measure = counted_measure(self.question, one.last, family, self.model)
         if measure:
             return self.model.attributes[measure].measure[family]
-        if one.attribute is None and one.values[0] < 1e-3:
+        if one.attribute is None and 0 <= one.values[0] < 1e-3:
             order = self.model.families[family].order
             return (
                 order

@@ -212,6 +212,11 @@ def open_question(text: str, mentions: tuple[Mention, ...], model: SemanticModel
     numbers = read_numbers(chunked, vocabulary, taken)
     used = {index for one in numbers.comparisons for index in range(one.first, one.last)}
     chunked.unknown[:] = [token for token in chunked.unknown if tokens.index(token) not in used]
+    chunked.unknown[:] = [
+        token
+        for token in chunked.unknown
+        if not (token.low in vocabulary.graded and numbers.gloss(tokens.index(token)))
+    ]
     around = distance[0] if distance and not any(region.first for region in found) else 0
     return Question(text, chunked, placed, numbers, model, distances=distances, distance=around, vocabulary=vocabulary)
 

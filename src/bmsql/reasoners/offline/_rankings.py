@@ -8,8 +8,8 @@ from bmsql.reasoners.offline._chunks import Chunk
 from bmsql.reasoners.offline._question import Question
 from bmsql.semantic import SemanticModel
 
-_MOST_WORDS = ("most ", "largest ", "biggest ", "highest number ", "greatest number ", "maximum number ")
-_LEAST_WORDS = ("fewest ", "smallest ", "lowest number ")
+_MOST_WORDS = ("most ", "largest ", "greatest ", "biggest ", "highest ", "maximum ", "max ")
+_LEAST_WORDS = ("fewest ", "smallest ", "lowest ", "minimum ")
 _LAST_WORDS = ("last", "latest")
 _ORDINALS = frozenset({"first", "earliest", *_LAST_WORDS})
 _TIMES = frozenset(
@@ -24,11 +24,15 @@ _COUNTED_REACH = 3
 
 @dataclass(frozen=True)
 class Ranking:
-    """The attribute that ranks. `own`: "most" or "fewest" belongs to it, and counts nothing else."""
+    """The attribute that ranks.
+
+    own: "most" or "fewest" belongs to it, and counts nothing else. one: a single row is asked for.
+    """
 
     attribute: str
     descending: bool
     own: bool = False
+    one: bool = False
 
 
 def ranking(question: Question, family: str, model: SemanticModel) -> Ranking | None:
@@ -41,7 +45,7 @@ def _in_words_of_the_attribute(question: Question, family: str, model: SemanticM
     """`the most trade names`, `the largest gene set`, where the model knows these words."""
     for chunk in question.chunked.chunks:
         text = chunk.text.lower()
-        if chunk.mention or not text.startswith((*_MOST_WORDS, *_LEAST_WORDS)):
+        if chunk.mention or not is_superlative(chunk) or has_number(question, chunk):
             continue
         for name in chunk.names("attribute"):
             if family in model.attributes[name].measure:
@@ -49,6 +53,19 @@ def _in_words_of_the_attribute(question: Question, family: str, model: SemanticM
                 least_is_most = model.attributes[name].low and text.startswith("most ")
                 return Ranking(name, text.startswith(_MOST_WORDS) and not least_is_most, own=True)
     return None
+
+
+def is_superlative(chunk: Chunk) -> bool:
+    """Whether a phrase opens with "most", "largest" or the like."""
+    return chunk.text.lower().startswith((*_MOST_WORDS, *_LEAST_WORDS))
+
+
+def has_number(question: Question, chunk: Chunk) -> bool:
+    """Whether a phrase has a number of its own: `a maximum phase of 2` ranks nothing."""
+    return any(
+        one.attribute is chunk or (one.first < chunk.last and chunk.first < one.last)
+        for one in question.numbers.comparisons
+    )
 
 
 def _by_a_count(question: Question, family: str, model: SemanticModel) -> Ranking | None:
@@ -94,8 +111,15 @@ def _behind_by(question: Question, family: str, model: SemanticModel) -> Ranking
 def _by_ordinal(question: Question, family: str, model: SemanticModel) -> Ranking | None:
     """`the first antibody to be approved`: by the year, where the rule for it is spoken of."""
     year = year_attribute(family, model)
+    if not year or _has_year(question):
+        return None
+    for chunk in question.chunked.of("attribute"):  # `came to market first`
+        behind_it = question.lows[chunk.last : chunk.last + 1]
+        dated = any(sense.mode == "year" for sense in chunk.senses) and chunk.last - chunk.first > 1
+        if dated and behind_it and behind_it[0] in _ORDINALS:
+            return Ranking(year, behind_it[0] in _LAST_WORDS, one=True)
     spoken = [rule for rule in question.chunked.rules if rule.first]
-    if not year or not spoken or _has_year(question):
+    if not spoken:
         return None
     things = {chunk.first for chunk in question.chunked.chunks if chunk.names("noun") or chunk.mention}
     behind = {rule.first for rule in spoken}

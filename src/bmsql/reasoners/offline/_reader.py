@@ -14,6 +14,7 @@ from bmsql.reasoners.offline._question import Question, open_question
 from bmsql.reasoners.offline._refuse import refuse
 from bmsql.reasoners.offline._regions import band
 from bmsql.reasoners.offline._shape import shape_of
+from bmsql.reasoners.offline._studies import name_studies
 from bmsql.reasoners.offline._tokens import clean
 from bmsql.reasoners.offline._vocabulary import Vocabulary
 from bmsql.semantic import SemanticModel
@@ -50,6 +51,7 @@ class Reader:
         """The plan for a question; never raises for what it does not understand."""
         text = clean(question)
         mentions = self.link(text)
+        mentions, studied = name_studies(text, mentions, self.model, self.tables)
         opened = open_question(text, mentions, self.model, self.vocabulary)
         if len(opened.lows) > _LONGEST:
             return _abstain(f"The question has more than {_LONGEST} words; ask for one thing at a time.", mentions)
@@ -64,6 +66,9 @@ class Reader:
             return _abstain("Nothing in the question names something that the tables hold.", mentions)
         opened.fit = fits[0]
         opened.directions = self.directions
+        if not studied <= set(opened.fit.families):
+            labels = " and ".join(self.model.families[family].label for family in sorted(studied))
+            return _abstain(f"The study that is named is one of {labels}, which cannot tell this.", mentions)
         problem = self._missing(opened) or self._not_understood(opened)
         if problem:
             return _abstain(problem, mentions, tuple(token.text for token in opened.chunked.unknown))

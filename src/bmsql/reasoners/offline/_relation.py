@@ -13,6 +13,7 @@ from bmsql.reasoners.offline._shape import Shape
 from bmsql.semantic import SemanticModel
 from bmsql.types import Filter
 
+_SHOWING = frozenset({"show", "list", "give", "display", "return", "report", "print", "keep", "include", "me", "want"})
 Kind = Literal["one", "union", "intersect", "difference"]
 
 
@@ -101,7 +102,11 @@ def _by_table(
         return Relation(kind, entity, present, tuple(values), shows=True)
     chosen = tuple(table for value in values for table in value.tables)
     if len(values) == 1:
-        if question.has("only", "but_not") and _compares_all(question) and not _subject_named(question, family, model):
+        if (
+            (_says_only(question) or question.has("but_not"))
+            and _compares_all(question)
+            and not _subject_named(question, family, model)
+        ):
             others = [
                 RelatedValue(
                     value,
@@ -130,19 +135,28 @@ def _repeated(question: Question, family: str, model: SemanticModel) -> str:
 
 
 def _in_both_places(question: Question, family: str, model: SemanticModel, shape: Shape) -> str:
-    """`genes significant both in blood and in brain`: a category of which a row has one, and another thing is asked."""
+    """`genes significant both in blood and in brain`: a category of which a row has one, and another thing is asked.
+
+    `In blood but not in brain` is about two rows as well.
+    """
     subject = model.families[family].subject
     asked = model.entities.get(shape.entity)
-    if not question.has("both") or asked is None or family not in asked.match:
+    if asked is None or family not in asked.match:
         return ""
-    values: dict[str, set[str]] = {}
+    named: dict[str, list[Chunk]] = {}
     for chunk in question.chunked.mentions:
         entity = model.entities[chunk.linked.entity]
         recipe = entity.match.get(family)
-        single = recipe is not None and recipe.how in ("term", "equals") and entity.kind == "category"
+        single = recipe is not None and recipe.how in ("term", "equals", "word") and entity.kind == "category"
         if single and not entity.classifies and chunk.linked.entity not in (subject, shape.entity):
-            values.setdefault(chunk.linked.entity, set()).add(chunk.linked.value)
-    return next((entity for entity, found in values.items() if len(found) > 1), "")
+            named.setdefault(chunk.linked.entity, []).append(chunk)
+    for entity_name, chunks in named.items():
+        several = len({chunk.linked.value for chunk in chunks}) > 1
+        nots = question.chunked.english("not", "but_not")
+        parted = any(chunks[0].last <= cue.first < chunks[-1].first for cue in nots)
+        if several and (question.has("both") or parted):
+            return entity_name
+    return ""
 
 
 def _by_filter(
@@ -165,7 +179,7 @@ def _kind(question: Question, chunks: Sequence[Chunk], family: str, shape: Shape
     between = question.lows[first.last : second.first]
     if _failing(question, first, second):
         return "intersect"
-    if question.chunked.english("but_not", "only") or _negates(question, first, second):
+    if question.chunked.english("but_not") or _says_only(question) or _negates(question, first, second):
         return "difference"
     if question.has("compare") or _each(question):
         return "union"
@@ -221,7 +235,12 @@ def _subject_named(question: Question, family: str, model: SemanticModel) -> boo
 
 
 def _compares_all(question: Question) -> bool:
-    return question.has("both", "only")
+    return question.has("both") or _says_only(question)
+
+
+def _says_only(question: Question) -> bool:
+    """`significant only in A`; `show only the significant ones` leaves nothing of the others out."""
+    return any(not (cue.first and question.lows[cue.first - 1] in _SHOWING) for cue in question.chunked.english("only"))
 
 
 def _alias(value: str) -> str:

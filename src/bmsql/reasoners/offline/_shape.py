@@ -147,7 +147,7 @@ class _ShapeReader:
             self.attributes,
             measure=found.attribute,
             descending=found.descending,
-            limit=self._limit(),
+            limit=self._limit() or (1 if found.one else None),
         )
 
     def ranked_groups(self) -> Shape | None:

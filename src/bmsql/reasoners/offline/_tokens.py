@@ -11,8 +11,10 @@ _NUMBER = (
     r"(?:\s?[x*\u00d7\u00b7]\s?10\s?(?:\^|\*\*)?\s?\(?-?\s?\d+\)?|\s?[eE]-?\d+)?"
 )
 _POWER = r"10\s?(?:\^|\*\*)\s?\(?-\s?\d+\)?"
+# A minus behind a space or a sign, as in `beta below -0.1`; elsewhere a hyphen joins words or ranges.
+_NEGATIVE = r"(?<=[\s<>=(])-(?:\d+(?:\.\d+)?|\.\d+)(?![\w.^*\u00d7\u00b7-])"
 _TOKEN = re.compile(
-    rf"(?P<number>(?<![A-Za-z0-9_.-])(?:{_POWER}|{_NUMBER}|\.\d+)(?:\s?%)?(?![A-Za-z0-9_]*[A-Za-z_]))"
+    rf"(?P<number>{_NEGATIVE}|(?<![A-Za-z0-9_.-])(?:{_POWER}|{_NUMBER}|\.\d+)(?:\s?%)?(?![A-Za-z0-9_]*[A-Za-z_]))"
     r"|(?P<word>[A-Za-z0-9_]+(?:'[A-Za-z]+)?)"
     r"|(?P<sign><=|>=|=<|=>|[<>=\u2264\u2265+@|]|/)"
     r"|(?P<stop>[.;:?!,()\"\u201c\u201d])"

@@ -32,6 +32,11 @@ ARTICLES = frozenset(
         "its",
         "your",
         "statistically",
+        "usual",
+        "customary",
+        "default",
+        "applying",
+        "imposing",
         "it",
         "do",
         "does",
@@ -177,6 +182,7 @@ class Vocabulary:
         self.model = model
         self.main, self.rules, self.hints = Phrases(), Phrases(form=stem), Phrases()
         self.people = frozenset(lexicon["people"])
+        self.graded = frozenset(lexicon["graded"])
         self.filler = frozenset(lexicon["filler"].split()) | self.people
         self.number_words: dict[str, int] = lexicon["number_words"]
         self.hostile = tuple(frozenset(group) for group in lexicon["hostile"])
@@ -218,7 +224,7 @@ class Vocabulary:
         for intent, phrases in lexicon.items():
             if intent in ("chatter", "abuse"):
                 self._add_all(phrases, Sense(intent, intent))
-            elif isinstance(phrases, list) and intent not in ("hostile", "people"):
+            elif isinstance(phrases, list) and intent not in ("hostile", "people", "graded"):
                 self._add_all(phrases, Sense("english", intent))
 
     def _add_all(self, phrases: Iterable[str], sense: Sense) -> None:
