@@ -55,6 +55,45 @@ def test_a_file_may_record_one_of_the_two(kept: bool, recorded: str, found: str)
     assert Sources(frozenset({recorded}), Asked()).of("T", ["a_1"]) == {"a_1": found}
 
 
+def test_rows_with_gaps_in_another_order(kept: bool) -> None:
+    asked = Asked()
+    asked.connection.execute("""
+        INSERT INTO _row_sources VALUES
+            ('V', 'two', 'b'), ('V', 'two', 'a'), ('V', NULL, 'x'), ('V', 'none', NULL), ('V', 'some', 'c'),
+            ('V', 'some', NULL), ('V', '\u00e9', 'accent'), ('V', '\U0001f9ec', 'helix');
+        INSERT INTO _key_sources VALUES
+            ('V', NULL, 'nothing'), ('V', '', 'all'), ('V', '\u00e9\u00e9', 'accents'), ('V', 't', 'z'),
+            ('V', 't', 'y');
+    """)
+    keys = ["two", "\U0001f9ec", "none", "\u00e9\u00e9x", "\u00e9", "some", "tw", ""]
+    found = Sources(BOTH, asked).of("V", keys)
+    assert found == {
+        "": "all",
+        "none": None,
+        "some": "c",
+        "tw": "z",
+        "two": "b",
+        "\u00e9": "accent",
+        "\u00e9\u00e9x": "accents",
+        "\U0001f9ec": "helix",
+    }
+    assert list(found) == sorted(keys)
+
+
+def test_as_many_rows_as_are_kept_and_one_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_sources, "_KEPT_ROWS", 2)
+    monkeypatch.setattr(_sources, "_KEPT_PREFIXES", 2)
+    asked = Asked()
+    for queries in (2, 8):
+        sources = Sources(BOTH, asked)
+        for _ in range(3):
+            assert sources.of("T", ["a_1", "b_1", "a_9"]) == {"a_1": "row", "a_9": "prefix", "b_1": "other row"}
+        assert len(asked.queries) == queries
+        asked.queries.clear()
+        asked.connection.execute("INSERT INTO _row_sources VALUES ('T', 'c', 'third')")
+        asked.connection.execute("INSERT INTO _key_sources VALUES ('T', 'c', 'third')")
+
+
 def test_a_file_without_sources_is_not_asked(kept: bool) -> None:
     asked = Asked()
     assert Sources(frozenset(), asked).of("T", ["a_1"]) == {}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,7 +12,7 @@ from typing import Any
 import pytest
 
 from bmsql.errors import SqlError
-from bmsql.sql import Validator, parse, validate
+from bmsql.sql import Policy, Validator, _parse, parse, validate
 from bmsql.sql._shape import ByShape, Shape, shape_of, text_columns
 from bmsql.sql.duckdb import Translator, to_duckdb
 from bmsql.types import Catalog, Rejected, ValidatedQuery
@@ -33,7 +36,7 @@ def corpus() -> list[str]:
     found: dict[Any, str] = {}
     for text in filled:
         if (shape := shape_of(text, COLUMNS)) is not None:
-            found.setdefault(shape.key, text)
+            found.setdefault(shape.pieces, text)
     return list(found.values())
 
 
@@ -124,6 +127,12 @@ def test_strings_that_columns_of_text_are_compared_with_are_taken_out(condition:
         f"SELECT s FROM (SELECT d s FROM {EXTRA}) WHERE s = '2020-01-01'",
         f"WITH s AS (SELECT d FROM {EXTRA}) SELECT d FROM s WHERE s = '2020-01-01'",
         f"SELECT id FROM {EXTRA}, UNNEST([d]) AS s WHERE s = '2020-01-01'",
+        # Another string may spell what stands for a value, or be equal to one.
+        f"SELECT Gene FROM {SMR} WHERE Gene = 'a' AND Disease = \"\\x62msql:value 0;\"",
+        f"SELECT Gene FROM {SMR} WHERE Gene = 'a' AND Disease = '''bmsql\\:value 7;'''",
+        f"SELECT Gene = 'a' AS x, COUNT(*) FROM {SMR} GROUP BY 1 ORDER BY Gene = 'a'",
+        f"SELECT Gene = \"a\", COUNT(*) FROM {SMR} GROUP BY Gene = 'a'",
+        f"SELECT Gene = r'''a''', COUNT(*) FROM {SMR} GROUP BY Gene = 'a'",
         "SELECT 1",
         "SELECT 'a",
     ],
@@ -132,13 +141,127 @@ def test_what_depends_on_its_strings_has_no_shape(text: str) -> None:
     assert shape_of(text, COLUMNS) is None
 
 
+@pytest.mark.parametrize(
+    "other",
+    [
+        r"Disease = 'it\'s'",
+        r'Disease = "b\\"',
+        r"REGEXP_CONTAINS(Disease, r'\x62')",
+        "Disease = ''",
+        'Disease = "A\'s"',
+    ],
+)
+def test_other_strings_stay_in_the_shape(other: str) -> None:
+    shape = shape_of(f"SELECT Gene FROM {SMR} WHERE Gene = 'a' AND {other}", COLUMNS)
+    assert shape is not None
+    assert shape.values == ("a",)
+    assert other in shape.pieces.parts[-1]
+
+
+def agree(first: str, second: str, policy: Policy | None = None) -> None:
+    """After the one text, the other is judged, parsed and translated as alone."""
+    for texts in ((first, second), (second, first)):
+        validator, translator = Validator(lambda: CATALOG, policy), Translator(CATALOG)
+        _parse._parsed.cache_clear()
+        for text in texts:
+            assert validator(text) == validate(text, CATALOG, policy)
+            assert outcome(translator, text) == outcome(lambda sql: to_duckdb(_parse._parse_anew(sql), CATALOG), text)
+            assert outcome(parse, text) == outcome(_parse._parse_anew, text)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (f"SELECT s FROM {EXTRA} WHERE s = 'A'", f" SELECT s FROM {EXTRA} WHERE s = 'B'\n"),
+        # A name with dashes, an operator, and strings one after the other are none with spaces between.
+        (
+            f"SELECT s FROM {EXTRA.strip('`')} WHERE s = 'A'",
+            f"SELECT s FROM {EXTRA.strip('`').replace('-', ' - ')} WHERE s = 'B'",
+        ),
+        (
+            f"SELECT s FROM {EXTRA} WHERE id >> 1 = 2 AND s = 'A'",
+            f"SELECT s FROM {EXTRA} WHERE id > > 1 = 2 AND s = 'B'",
+        ),
+        (
+            f'SELECT s FROM {EXTRA} WHERE s = "a" "b" AND s = \'A\'',
+            f'SELECT s FROM {EXTRA} WHERE s = "a""b" AND s = \'B\'',
+        ),
+        # Behind a blank line there may be prose.
+        (f"SELECT s FROM {EXTRA} this WHERE s = 'A'", f"SELECT s FROM {EXTRA}\n\nthis WHERE s = 'B'"),
+        (
+            f"Filter s = 'A', so: SELECT s FROM {EXTRA} WHERE s = 'A'",
+            f"Filter s = 'q: SELECT 1', so: SELECT s FROM {EXTRA} WHERE s = 'q: SELECT 1'",
+        ),
+        (f"SELECT s FROM {EXTRA} WHERE s = 'A';", f"SELECT s FROM {EXTRA} WHERE s = 'B'; DROP TABLE x"),
+        (f"SELECT s FROM {EXTRA} WHERE s = 'A'", f"SELECT s FROM {EXTRA} WHERE s = 'B' -- note"),
+        (
+            f"SELECT s = 'B' AS x, COUNT(*) FROM {EXTRA} GROUP BY 1 ORDER BY s = 'A'",
+            f"SELECT s = 'A' AS x, COUNT(*) FROM {EXTRA} GROUP BY 1 ORDER BY s = 'A'",
+        ),
+        (
+            f"SELECT id FROM {EXTRA} WHERE s = 'A' AND tags[OFFSET(0)] = \"\\x62msql:value 7;\"",
+            f"SELECT id FROM {EXTRA} WHERE s = 'B' AND bb = b'\\x62msql:value 7;'",
+        ),
+    ],
+)
+def test_texts_that_look_alike_are_told_apart(first: str, second: str) -> None:
+    agree(first, second)
+
+
+def test_a_text_in_a_fence_has_the_shape_of_its_query() -> None:
+    validator = Validator(lambda: CATALOG)
+    validator(f"SELECT s FROM {EXTRA} WHERE s = 'A'")
+    fenced = f"Here:\n```sql\nSELECT s FROM {EXTRA} WHERE s = 'B';\n```"
+    assert validator.knows(fenced)
+    assert validator(fenced) == validate(fenced, CATALOG)
+    assert [fix.code for fix in validator(fenced).fixes] == ["extracted"]
+
+
+def test_a_text_that_a_fix_makes_too_long_is_refused() -> None:
+    text = f"SELECT Gene FROM {SMR.rpartition('.')[2].strip('`')} WHERE Gene = 'A'"
+    long = text.replace("'A'", f"'{'A' * 200}'")
+    for longest in (len(long), len(long) + 10, len(long) + 60):
+        agree(text, long, Policy(max_length=longest))
+
+
+_FORK = """
+import os, signal, threading, time
+from bmsql.sql import _recent
+known = _recent.Recent(2)
+known.put("a", 1)
+held = threading.Event()
+def hold():
+    with _recent._lock:
+        held.set()
+        time.sleep(0.2)
+thread = threading.Thread(target=hold)
+thread.start()
+held.wait()
+child = os.fork()
+if child == 0:
+    signal.alarm(20)
+    os._exit(known.get("a") != 1)
+thread.join()
+assert os.waitpid(child, 0)[1] == 0
+assert known.get("a") == 1
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_fork_waits_for_what_is_being_remembered() -> None:
+    # In a process of its own, as other tests may have threads.
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", _FORK]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_equal_strings_stay_equal() -> None:
     same, other = (
         shape_of(f"SELECT Gene = 'A', COUNT(*) FROM {SMR} GROUP BY Gene = '{value}'", COLUMNS) for value in "AB"
     )
     assert same is not None
     assert other is not None
-    assert same.key != other.key
+    assert same.pieces != other.pieces
     validator = Validator(lambda: CATALOG)
     for value, kind in (("A", ValidatedQuery), ("B", Rejected)):
         text = f"SELECT Gene = 'A', COUNT(*) FROM {SMR} GROUP BY Gene = '{value}'"
@@ -180,11 +303,17 @@ def test_a_fix_is_made_in_each_text_and_its_layout_kept() -> None:
 
 def test_another_catalogue_is_another_verdict() -> None:
     text = f"SELECT Gene FROM {SMR} WHERE Gene = 'A'"
-    catalogs = [CATALOG, Catalog(project="card-ai-389220", dataset="bio_sql_benchmark", tables=())]
+    catalogs = [CATALOG, build(), Catalog(project="card-ai-389220", dataset="bio_sql_benchmark", tables=())]
     validator = Validator(lambda: catalogs[0])
     assert isinstance(validator(text), ValidatedQuery)
+    # Read anew, and the same.
     catalogs.pop(0)
-    assert isinstance(validator(text.replace("'A'", "'B'")), Rejected)
+    assert validator.knows(text)
+    assert validator.knows(text.replace("'A'", "'B'"))
+    catalogs.pop(0)
+    for sql in (text, text.replace("'A'", "'B'")):
+        assert not validator.knows(sql)
+        assert isinstance(validator(sql), Rejected)
 
 
 def test_a_verdict_is_known_of_a_text_and_of_its_shape() -> None:

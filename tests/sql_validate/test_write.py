@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from itertools import pairwise
+from types import FunctionType
 
 import pytest
 import sqlglot
 from sqlglot import exp
+from sqlglot.dialects.bigquery import BigQuery
 
 from bmsql.errors import SqlSyntaxError
 from bmsql.sql import copied, format_sql, one_line, parse, shared_tree
@@ -136,3 +139,20 @@ def test_the_shared_tree_is_one_and_that_of_parse_another() -> None:
     assert all(left == right for left, right in pairwise((one, other, shared_tree(text))))
     with pytest.raises(SqlSyntaxError):
         shared_tree("SELECT FROM")
+
+
+def test_sqlglot_rewrites_a_select_for_nothing_else() -> None:
+    """What sqlglot does to each SELECT is left out where none of these would do anything: a new one has to be told."""
+    written = BigQuery.generator_class.TRANSFORMS[exp.Select]
+    if not isinstance(written, FunctionType):
+        pytest.skip("sqlglot is compiled, and does not show what it does")
+    rewriting = inspect.getclosurevars(written).nonlocals
+    assert [each.__name__ for each in rewriting["transforms"]] == [
+        "_unnest_explode_generate_series",
+        "_explode_projection_to_unnest",
+        "unqualify_unnest",
+        "eliminate_distinct_on",
+        "_alias_ordered_group",
+        "eliminate_semi_and_anti_joins",
+    ]
+    assert rewriting["generator"] is None

@@ -12,6 +12,8 @@ Ask = Callable[[str, list[Any]], list[tuple[Any, ...]]]
 # Of each table, as many are read once and kept in memory. Where there are more, each question asks for its own.
 _KEPT_ROWS = 20_000
 _KEPT_PREFIXES = 100
+# Of several sources of a key, the same one holds whether they are kept or asked for.
+_LAST = "source NULLS FIRST"
 
 
 class Sources:
@@ -41,8 +43,8 @@ class Sources:
     def _by_prefix(self, table: str, keys: Sequence[str]) -> dict[str, str]:
         if table not in self._prefixes:
             sql = (
-                f"SELECT prefix, source FROM {KEY_SOURCES} WHERE table_name = ? "  # noqa: S608
-                f"ORDER BY length(prefix) LIMIT {_KEPT_PREFIXES + 1}"
+                f"SELECT prefix, source FROM {KEY_SOURCES} WHERE table_name = ? AND prefix IS NOT NULL "  # noqa: S608
+                f"ORDER BY length(prefix), {_LAST} LIMIT {_KEPT_PREFIXES + 1}"
             )
             rows = self._ask(sql, [table])
             self._prefixes[table] = None if len(rows) > _KEPT_PREFIXES else [(row[0], row[1]) for row in rows]
@@ -51,7 +53,8 @@ class Sources:
             return {key: source for key in sorted(set(keys)) for prefix, source in kept if key.startswith(prefix)}
         sql = (
             f"SELECT asked.key, source FROM {KEY_SOURCES} JOIN (SELECT unnest(?) AS key) AS asked "  # noqa: S608
-            "ON starts_with(asked.key, prefix) WHERE table_name = ? ORDER BY asked.key, length(prefix)"
+            "ON starts_with(asked.key, prefix) WHERE table_name = ? "
+            f"ORDER BY asked.key, length(prefix), {_LAST}"
         )
         return dict(self._ask(sql, [list(keys), table]))
 
@@ -59,12 +62,16 @@ class Sources:
         if table not in self._rows:
             sql = f"SELECT key, source FROM {ROW_SOURCES} WHERE table_name = ? LIMIT {_KEPT_ROWS + 1}"  # noqa: S608
             rows = self._ask(sql, [table])
-            self._rows[table] = None if len(rows) > _KEPT_ROWS else {row[0]: row[1] for row in rows}
+            self._rows[table] = None if len(rows) > _KEPT_ROWS else _last_of(rows)
         kept = self._rows[table]
         if kept is not None:
             return {key: kept[key] for key in sorted(set(keys)) if key in kept}
         sql = (
             f"SELECT key, source FROM {ROW_SOURCES} "  # noqa: S608
-            "WHERE table_name = ? AND key IN (SELECT unnest(?)) ORDER BY key"
+            f"WHERE table_name = ? AND key IN (SELECT unnest(?)) ORDER BY key, {_LAST}"
         )
         return dict(self._ask(sql, [table, list(keys)]))
+
+
+def _last_of(rows: list[tuple[Any, ...]]) -> dict[str, str]:
+    return dict(sorted(rows, key=lambda row: row[1] or ""))

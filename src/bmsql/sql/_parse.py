@@ -12,7 +12,7 @@ from sqlglot.errors import ErrorLevel, ParseError, TokenError
 from bmsql.errors import ForbiddenSqlError, SqlError, SqlSyntaxError
 from bmsql.sql._faithful import Disguise
 from bmsql.sql._lexer import LexError
-from bmsql.sql._shape import ByShape
+from bmsql.sql._shape import ByShape, has_mark
 from bmsql.sql._source import Source, position
 from bmsql.sql._tree import copied
 
@@ -28,7 +28,7 @@ _MAX_TRIES = 10_000
 # How a comment begins that the parser obeys: it sets what a node knows, even its place.
 _ORDER = "sqlglot."
 # With marks in the place of the strings.
-_trees: ByShape[exp.Query] = ByShape()
+_trees: ByShape[exp.Query] = ByShape(kept=256)
 _NEEDS_CLAUSE = {"FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "QUALIFY", "JOIN", "ON", "SELECT"}
 
 
@@ -59,6 +59,8 @@ def _parsed(sql: str) -> exp.Query:
             tree = _parse_anew(shape.marked)
         except SqlError:
             # What is wrong is told of the text as it is.
+            return _parse_anew(sql)
+        if sum(has_mark(literal.this) for literal in tree.find_all(exp.Literal)) != len(shape.pieces.order):
             return _parse_anew(sql)
         _trees.put(shape, tree)
     made = copied(tree)

@@ -7,7 +7,8 @@ all of that is found out once for each shape.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+import re
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Generic, NamedTuple, TypeVar
 
@@ -33,6 +34,8 @@ _BEFORE_USE = frozenset("""
 """.split())  # fmt: skip
 # With these, a field or an element may have a column's name and another type.
 _BEYOND = frozenset("[ { @ @@ ? STRUCT ARRAY UNNEST PIVOT UNPIVOT RECURSIVE".split())
+# An escape that gives no letter, digit or sign of a plain string.
+_QUOTE_ESCAPE = re.compile(r"\\[\\'\"]")
 # Longer texts are few, and rarely alike.
 _LONGEST = 4_000
 _MARK, _MARK_END = "bmsql:value ", ";"
@@ -56,10 +59,10 @@ class Pieces(NamedTuple):
 class Shape(NamedTuple):
     """A text taken apart into `pieces` and `values`, each value once.
 
-    key: equal for texts that differ in their values only; where two holes hold the same one, they do in both.
+    The pieces are equal for texts that differ in their values only, not even in a space: `> >` is not `>>`. Where two
+    holes hold the same value, they do in both.
     """
 
-    key: Hashable
     values: tuple[str, ...]
     pieces: Pieces
 
@@ -114,21 +117,18 @@ def shape_of(text: str, columns: frozenset[str] | None = None) -> Shape | None:
     if columns is not None and compared:
         known = columns - _named(tokens)
         compared = [(token, column) for token, column in compared if column in known]
-    if not compared:
+    if not compared or not _stand_alone(tokens, [token for token, _ in compared]):
         return None
     places: dict[str, int] = {}
     order, pieces, done = [], [], 0
-    holes: dict[int, str] = {}
     for token, _ in compared:
         value = token.text[1:-1].strip("%")
         order.append(places.setdefault(value, len(places)))
         at = token.start + token.text.index(value)
         pieces.append(text[done:at])
         done = at + len(value)
-        holes[token.start] = token.text.replace(value, "")
     pieces.append(text[done:])
-    rest = tuple(holes.get(token.start, token.text) for token in tokens)
-    return Shape((rest, tuple(order)), tuple(places), Pieces(tuple(pieces), tuple(order)))
+    return Shape(tuple(places), Pieces(tuple(pieces), tuple(order)))
 
 
 def text_columns(catalog: Catalog) -> frozenset[str]:
@@ -155,6 +155,25 @@ def _compared(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]:
             column = _column(tokens, _subject(ends, place - 1))
             if column:
                 yield token, column
+
+
+def _stand_alone(tokens: Sequence[Token], compared: Sequence[Token]) -> bool:
+    """Whether no other string of the text equals one of these, which may decide what is grouped, or spells a mark."""
+    taken = {token.start: token.text[1:-1] for token in compared}
+    values = set(taken.values())
+    for token in tokens:
+        if token.kind != "string" or token.start in taken:
+            continue
+        literal = token.text.lstrip("rR")
+        width = 3 if literal.startswith(('"""', "'''")) else 1
+        content = literal[width:-width]
+        if literal == token.text:  # not a raw one
+            content = _QUOTE_ESCAPE.sub("'", content)
+            if "\\" in content:
+                return False
+        if content in values:
+            return False
+    return True
 
 
 def _subject(ends: Sequence[str], operator: int) -> int:
@@ -208,7 +227,7 @@ class ByShape(Generic[T]):
     def __init__(self, catalog: Catalog | None = None, kept: int = _KEPT) -> None:
         self.catalog = catalog
         self._columns = text_columns(catalog) if catalog is not None else None
-        self._known: Recent[Hashable, T] = Recent(kept)
+        self._known: Recent[Pieces, T] = Recent(kept)
 
     def shape(self, text: str) -> Shape | None:
         """The shape of a text."""
@@ -216,8 +235,8 @@ class ByShape(Generic[T]):
 
     def get(self, shape: Shape) -> T | None:
         """What is known of a shape."""
-        return self._known.get(shape.key)
+        return self._known.get(shape.pieces)
 
     def put(self, shape: Shape, found: T) -> None:
         """Remember it."""
-        self._known.put(shape.key, found)
+        self._known.put(shape.pieces, found)

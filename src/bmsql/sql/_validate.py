@@ -15,7 +15,7 @@ from bmsql.sql._lexer import LexError
 from bmsql.sql._parse import lex_problem, parse, parse_source
 from bmsql.sql._policy import DEFAULT_POLICY, Policy
 from bmsql.sql._recent import Recent
-from bmsql.sql._shape import ByShape, Pieces, Shape, has_mark, pieces_of
+from bmsql.sql._shape import ByShape, Pieces, has_mark, pieces_of
 from bmsql.sql._source import Source
 from bmsql.types import Catalog, Fix, Problem, Rejected, ValidatedQuery
 from bmsql.types._query import _MINT
@@ -36,9 +36,12 @@ def validate(sql: str, catalog: Catalog, policy: Policy | None = None) -> Valida
 
     Bad SQL is never an exception: it comes back as `Rejected`, with every problem found.
     """
-    policy = policy or DEFAULT_POLICY
     text = extract_sql(sql)
-    fixes: list[Fix] = _extraction_fixes(sql, text)
+    return _verdict(text, catalog, policy or DEFAULT_POLICY, _extraction_fixes(sql, text))
+
+
+def _verdict(text: str, catalog: Catalog, policy: Policy, fixes: list[Fix]) -> ValidatedQuery | Rejected:
+    """The verdict on a text that is SQL, or should be; `fixes` were made before."""
     try:
         if not policy.checks:
             return _guarded(text, catalog, policy, fixes)
@@ -71,60 +74,67 @@ class Validator:
 
     def __init__(self, catalog: Callable[[], Catalog], policy: Policy | None = None) -> None:
         self._catalog, self._policy = catalog, policy or DEFAULT_POLICY
-        self._verdicts: Recent[str, ValidatedQuery | Rejected] = Recent(_REMEMBERED)
-        self._valid: ByShape[_Template] | None = None
+        self._memory: _Memory | None = None
 
     def __call__(self, sql: str) -> ValidatedQuery | Rejected:
         """The verdict on a text."""
-        verdict = self._verdicts.get(sql)
+        memory = self._current()
+        verdict = memory.verdicts.get(sql)
         if verdict is None:
-            catalog = self._catalog()
-            verdict = self._by_shape(sql, self._shapes(catalog)) or validate(sql, catalog, self._policy)
-            self._verdicts.put(sql, verdict)
+            # What is taken out of an answer depends on all of it: on blank lines, and on words in its strings.
+            text = extract_sql(sql)
+            fixes = _extraction_fixes(sql, text)
+            verdict = self._by_shape(text, memory, fixes) or _verdict(text, memory.catalog, self._policy, fixes)
+            memory.verdicts.put(sql, verdict)
         return verdict
 
     def knows(self, sql: str) -> bool:
         """Whether the verdict on a text is there already."""
-        if self._verdicts.get(sql) is not None:
+        memory = self._current()
+        if memory.verdicts.get(sql) is not None:
             return True
-        shapes = self._shapes(self._catalog())
-        shape = shapes.shape(sql)
-        return shape is not None and shapes.get(shape) is not None
+        shape = memory.shapes.shape(extract_sql(sql))
+        return shape is not None and memory.shapes.get(shape) is not None
 
-    def _shapes(self, catalog: Catalog) -> ByShape[_Template]:
-        shapes = self._valid
-        if shapes is None or shapes.catalog is not catalog:
-            self._valid = shapes = ByShape(catalog)
-        return shapes
+    def _current(self) -> _Memory:
+        catalog, memory = self._catalog(), self._memory
+        if memory is None or (memory.catalog is not catalog and memory.catalog != catalog):
+            self._memory = memory = _Memory(catalog)
+        return memory
 
-    def _by_shape(self, sql: str, shapes: ByShape[_Template]) -> ValidatedQuery | None:
+    def _by_shape(self, text: str, memory: _Memory, fixes: list[Fix]) -> ValidatedQuery | None:
         """The verdict on a valid text. None for others: what is wrong with a text is told of the text as it is."""
-        shape = shapes.shape(sql) if len(sql) <= self._policy.max_length else None
-        if shape is None or shapes.catalog is None:
+        shape = memory.shapes.shape(text)
+        if shape is None:
             return None
-        template = shapes.get(shape)
+        template = memory.shapes.get(shape)
         if template is None:
-            template = _template(shape, validate(shape.marked, shapes.catalog, self._policy))
+            template = _template(_verdict(shape.marked, memory.catalog, self._policy, []), len(shape.values))
             if template is None:
                 return None
-            shapes.put(shape, template)
-        if not template.is_unchanged and template.given != shape.pieces.parts:
+            memory.shapes.put(shape, template)
+        made = template.made.filled(shape.values)
+        # Not even a step between the two is longer than both.
+        if len(text) + len(made) > self._policy.max_length:
             return None
-        made = sql if template.is_unchanged else template.made.filled(shape.values)
-        return ValidatedQuery(sql=made, tables=template.tables, fixes=template.fixes, mint=_MINT)
+        return ValidatedQuery(sql=made, tables=template.tables, fixes=(*fixes, *template.fixes), mint=_MINT)
 
 
 class _Template(NamedTuple):
-    """The verdict on a valid text: what was made of what was given, without the values."""
+    """The verdict on a valid text: what was made of it, without the values."""
 
-    given: tuple[str, ...]
     made: Pieces
     tables: tuple[str, ...]
     fixes: tuple[Fix, ...]
 
-    @property
-    def is_unchanged(self) -> bool:
-        return self.given == self.made.parts
+
+class _Memory:
+    """What was found out with one catalogue, which may be another when a backend opens its file anew."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.catalog = catalog
+        self.verdicts: Recent[str, ValidatedQuery | Rejected] = Recent(_REMEMBERED)
+        self.shapes: ByShape[_Template] = ByShape(catalog)
 
 
 def _words(fixes: Iterable[Fix]) -> Iterator[str]:
@@ -132,12 +142,12 @@ def _words(fixes: Iterable[Fix]) -> Iterator[str]:
         yield from (fix.message, fix.before, fix.after)
 
 
-def _template(shape: Shape, verdict: ValidatedQuery | Rejected) -> _Template | None:
+def _template(verdict: ValidatedQuery | Rejected, values: int) -> _Template | None:
     """The verdict on a marked text for all others of its shape; None where it speaks of a value."""
     if isinstance(verdict, Rejected) or any(map(has_mark, _words(verdict.fixes))):
         return None
-    made = pieces_of(verdict.sql, len(shape.values))
-    return None if made is None else _Template(shape.pieces.parts, made, verdict.tables, verdict.fixes)
+    made = pieces_of(verdict.sql, values)
+    return None if made is None else _Template(made, verdict.tables, verdict.fixes)
 
 
 def _check(source: Source, catalog: Catalog, policy: Policy, fixes: list[Fix]) -> ValidatedQuery | Rejected:
