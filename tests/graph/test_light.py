@@ -117,6 +117,17 @@ async def test_a_verdict_that_is_known_needs_no_thread(monkeypatch: pytest.Monke
     assert answer.sql
 
 
+@pytest.mark.parametrize(("length", "over"), [(10, True), (5_000, False)])
+async def test_rules_are_written_into_a_short_text_without_a_thread(
+    monkeypatch: pytest.MonkeyPatch, length: int, over: bool
+) -> None:
+    draft = f"SELECT SNP, p, '{'x' * length}' AS note FROM study ORDER BY p"
+    waits, answer = await waits_of(monkeypatch, "inject_thresholds", draft)
+    assert waits == [over]
+    assert answer.refined
+    assert [row["SNP"] for row in answer.rows] == ["rs2", "rs1", "rs6"]
+
+
 async def test_who_asks_is_given_the_answer_itself_and_not_a_copy() -> None:
     """As plain data it is the same; what another graph makes of it counts where there is one."""
     graph = compile_graph(dependencies(ScriptedReasoner(plan=PLAN, draft=ALL)))

@@ -23,6 +23,9 @@ from bmsql.reasoners import Attempt
 from bmsql.sql import format_sql, shared_tree
 from bmsql.types import Draft, ExecutionFailed, Plan, Problem, QueryResult, Rejected, Review, ValidatedQuery
 
+# Characters of SQL that the rules go through in a few milliseconds; a thread would hold the interpreter as long.
+_SHORT = 4_000
+
 
 class Run(NamedTuple):
     """What a node may use besides the state."""
@@ -153,7 +156,7 @@ def inject_thresholds(state: GraphState, run: Run) -> Work:
     """The implied conventions, written into the syntax tree of the validated query."""
     deps = run.deps
     made, sql = run.plan_in(state), state["sql"]
-    applied = yield Wait(lambda: deps.rules.apply_plan(shared_tree(sql), deps.model, made))
+    applied = yield Wait(lambda: deps.rules.apply_plan(shared_tree(sql), deps.model, made), over=len(sql) < _SHORT)
     update: Data = {
         "records": [pack(record) for record in applied.records],
         "warnings": [*state.get("warnings", []), *applied.warnings],
