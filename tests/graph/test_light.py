@@ -6,15 +6,35 @@ import asyncio
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from langchain_core.callbacks import BaseCallbackHandler
+from langgraph.graph import START, StateGraph
+from pydantic import ValidationError
 
-from bmsql.graph import Step, Wait, Work, compile_graph
+from bmsql.graph import (
+    GraphContext,
+    GraphInput,
+    GraphOutput,
+    GraphState,
+    Run,
+    Step,
+    Wait,
+    Work,
+    ainvoke_graph,
+    compile_graph,
+    invoke_graph,
+    load_run,
+    pack,
+    pack_result,
+)
+from bmsql.graph._build import NODES
 from bmsql.graph._drive import adrive, drive
+from bmsql.graph._plans import Plans
+from bmsql.reasoners import current_step
 from bmsql.testing import ScriptedReasoner
-from bmsql.types import Answer
+from bmsql.types import Answer, ColumnInfo, Plan, QueryResult, Source, TraceEntry
 from tests.graph.fakes import ALL, PLAN, dependencies
 
 QUESTION = {"question": "Which SNPs?"}
@@ -67,21 +87,135 @@ async def test_what_is_over_needs_no_thread(over: bool) -> None:
     assert drive(node(), None).update["ident"] == threading.get_ident()
 
 
-async def test_a_verdict_that_is_known_needs_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+async def waits_of(monkeypatch: pytest.MonkeyPatch, node: str, draft: str, times: int = 1) -> tuple[list[bool], Answer]:
+    """Whether what each visit of `node` waited for was over at once, and the last answer."""
     waits: list[bool] = []
-    kept = Wait.__new__
+    function = NODES[node]
 
-    def noted(cls: type[Wait], function: Callable[[], Any], over: bool = False) -> Wait:
-        waits.append(over)
-        return kept(cls, function, over)
+    def noted(state: GraphState, run: Run) -> Work:
+        work = function(state, run)
+        due = next(work)
+        assert isinstance(due, Wait)
+        waits.append(due.over)
+        try:
+            work.send((yield due))
+        except StopIteration as stop:
+            return cast(Step, stop.value)
+        raise AssertionError(f"{node} waits for one thing")
 
-    monkeypatch.setattr(Wait, "__new__", noted)
-    graph = compile_graph(dependencies(ScriptedReasoner(plan=PLAN, draft=ALL)))
-    first, second = [Answer.model_validate((await graph.ainvoke(QUESTION))["answer"]) for _ in range(2)]
+    monkeypatch.setitem(NODES, node, noted)
+    graph = compile_graph(dependencies(ScriptedReasoner(plan=PLAN, draft=draft)))
+    for _ in range(times):
+        out = await graph.ainvoke(QUESTION)
+    return waits, Answer.model_validate(out["answer"])
+
+
+async def test_a_verdict_that_is_known_needs_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    waits, answer = await waits_of(monkeypatch, "validate", ALL, times=2)
     # The draft is held against its plan each time; the refined query is only validated.
-    assert [entry.node for entry in second.trace].count("validate") == 2
-    assert (waits[: len(waits) // 2].count(True), waits[len(waits) // 2 :].count(True)) == (0, 1)
-    assert first.sql == second.sql
+    assert waits == [False, False, False, True]
+    assert answer.sql
+
+
+@pytest.mark.parametrize(("length", "over"), [(10, True), (5_000, False)])
+async def test_rules_are_written_into_a_short_text_without_a_thread(
+    monkeypatch: pytest.MonkeyPatch, length: int, over: bool
+) -> None:
+    draft = f"SELECT SNP, p, '{'x' * length}' AS note FROM study ORDER BY p"
+    waits, answer = await waits_of(monkeypatch, "inject_thresholds", draft)
+    assert waits == [over]
+    assert answer.refined
+    assert [row["SNP"] for row in answer.rows] == ["rs2", "rs1", "rs6"]
+
+
+async def test_who_asks_is_given_the_answer_itself_and_not_a_copy() -> None:
+    """As plain data it is the same; what another graph makes of it counts where there is one."""
+    graph = compile_graph(dependencies(ScriptedReasoner(plan=PLAN, draft=ALL)))
+    for context, out in (
+        (first := GraphContext(), graph.invoke(QUESTION, context=first)),
+        (second := GraphContext(), await graph.ainvoke(QUESTION, context=second)),
+    ):
+        answer = context.answer_in(out["answer"])
+        assert answer is context.answer_in(out["answer"])
+        assert answer == Answer.model_validate(out["answer"])
+        assert context.answer_in({**out["answer"], "text": "Other."}).text == "Other."
+
+
+async def test_an_answer_that_an_outer_graph_changed_is_the_changed_one() -> None:
+    def changed(state: GraphOutput) -> dict[str, Any]:
+        return {"answer": {**state["answer"], "text": "Changed."}}
+
+    outer = StateGraph(GraphOutput, context_schema=GraphContext, input_schema=GraphInput)
+    outer.add_node("bmsql", compile_graph(dependencies(ScriptedReasoner(plan=PLAN, draft=ALL))))
+    outer.add_node("changed", changed)
+    outer.add_edge(START, "bmsql")
+    outer.add_edge("bmsql", "changed")
+    graph = outer.compile()
+    assert invoke_graph(graph, "Which SNPs?").text == "Changed."
+    assert (await ainvoke_graph(graph, "Which SNPs?")).text == "Changed."
+
+
+def test_rows_that_are_tuples_are_taken_as_they_are() -> None:
+    columns = (ColumnInfo(name="SNP", type="STRING"),)
+    rows = (("rs1",), (None,))
+    result = QueryResult(columns=columns, rows=rows)
+    assert result.rows is rows
+    loaded = load_run({"sql": "SELECT 1", "result": pack_result(result)})
+    assert loaded is not None
+    assert loaded.result == result
+    assert loaded.result.rows is rows
+
+
+@pytest.mark.parametrize("rows", [[("rs1",)], (["rs1"],), [["rs1"]], (("rs1",), ["rs2"])])
+def test_other_rows_become_tuples(rows: Any) -> None:
+    result = QueryResult(columns=(ColumnInfo(name="SNP", type="STRING"),), rows=rows)
+    assert result.rows == tuple(map(tuple, rows))
+    assert {type(row) for row in result.rows} == {tuple}
+
+
+@pytest.mark.parametrize("rows", [None, "rs1", (("rs1",), "rs2"), (("rs1",), 2), {"a": 1}])
+def test_what_is_no_rows_is_refused(rows: Any) -> None:
+    with pytest.raises(ValidationError):
+        QueryResult(columns=(), rows=rows)
+
+
+def test_a_plan_is_read_once_until_it_is_edited_even_in_place() -> None:
+    data, plans = pack(PLAN), Plans()
+    first = plans.read(data)
+    assert first == PLAN
+    assert plans.read(pack(PLAN)) is first
+    data["limit"] = 1
+    assert plans.read(data).limit == 1
+    with pytest.raises(ValidationError):
+        plans.read({**data, "sources": 1})
+    # A number and a truth value may be equal, and are not the same.
+    data["filters"] = [{"target": "p", "op": "=", "values": [1]}]
+    whole = plans.read(data)
+    data["filters"][0]["values"] = [True]
+    assert plans.read(data).filters[0].values[0] is True
+    assert whole.filters[0].values[0] == 1
+    assert whole.filters[0].values[0] is not True
+
+
+def test_a_plan_of_other_than_plain_data_is_read_each_time() -> None:
+    class Text(str):
+        __slots__ = ()
+
+    data = {**pack(PLAN), "problem": Text("none")}
+    plans = Plans()
+    assert plans.read(data) == plans.read(data)
+    assert plans.read(data).problem == "none"
+
+
+def test_models_that_a_reasoner_reports_are_plain_data_in_the_trace() -> None:
+    def draft(question: str, plan: Plan) -> str:
+        current_step().detail["source"] = [Source(alias="s", table="study")]
+        return ALL
+
+    graph = compile_graph(dependencies(ScriptedReasoner(plan=PLAN, draft=draft)))
+    trace = graph.invoke(QUESTION)["answer"]["trace"]
+    assert trace[1]["detail"]["source"] == [{"alias": "s", "table": "study"}]
+    assert all(TraceEntry.model_validate(entry).model_dump() == entry for entry in trace)
 
 
 def test_a_text_is_checked_once() -> None:

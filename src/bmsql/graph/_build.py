@@ -12,9 +12,11 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime, get_runtime
 from langgraph.types import Command
+from pydantic import TypeAdapter
 
 from bmsql.graph import _nodes, _routes
 from bmsql.graph._costs import node_labels
+from bmsql.graph._data import pack_answer
 from bmsql.graph._dependencies import Dependencies, GraphContext
 from bmsql.graph._drive import Step, Work, adrive, drive
 from bmsql.graph._nodes import Run
@@ -47,6 +49,7 @@ ROUTES: dict[str, tuple[Callable[..., str], tuple[str, ...]]] = {
 }
 
 Graph = CompiledStateGraph[Any, Any, Any, Any]
+_DETAIL, _TRACE = TypeAdapter(dict[str, Any]), TypeAdapter(tuple[TraceEntry, ...])
 
 
 def compile_graph(deps: Dependencies, *, checkpointer: Any = None, name: str = "bmsql") -> Graph:
@@ -131,6 +134,8 @@ class _TracedNode(Runnable[GraphState, Left]):
 class _Visit:
     """One visit of a node: what it may use, and what is recorded of it."""
 
+    __slots__ = ("clock", "context", "entered", "given", "name", "run", "state")
+
     def __init__(
         self,
         name: str,
@@ -143,7 +148,7 @@ class _Visit:
         # An outer graph passes its own context on, whatever its type.
         given = runtime.context if isinstance(runtime.context, GraphContext) else None
         self.name, self.state, self.given = name, state, given
-        self.run = Run(given.resolve(deps), given.cancel) if given else Run(deps)
+        self.run = Run(given.resolve(deps), given.cancel, given.plans) if given else Run(deps)
         fresh = name == first and is_fresh(state)
         # Of a question that was put off and taken up again, only the model's own time counts.
         steps = [] if fresh else state["usage"]["steps"]
@@ -164,14 +169,15 @@ class _Visit:
         fresh = "began" in step.update
         began = self.entered if fresh else self.state["began"]
         detail = {**step.detail, **self.context.detail}
-        entry = TraceEntry(
-            node=self.name,
-            started=round(max(0.0, self.entered - began), 6),
-            seconds=round(seconds, 6),
-            outcome=step.outcome,
-            detail=detail,
-        )
-        update = {**step.update, "outcome": step.outcome, "trace": [entry.model_dump()]}
+        entry = {
+            "node": self.name,
+            "started": round(max(0.0, self.entered - began), 6),
+            "seconds": round(seconds, 6),
+            "outcome": step.outcome,
+            # A reasoner may have put models into it.
+            "detail": _DETAIL.dump_python(detail),
+        }
+        update = {**step.update, "outcome": step.outcome, "trace": [entry]}
         if self.context.usage:
             usage = update.get("usage") or self.state["usage"]
             taken = [reported.model_dump() for reported in self.context.usage]
@@ -185,15 +191,20 @@ class _Visit:
         return update
 
     def _finished(self, answer: Answer, last: list[Data], seconds: float) -> Data:
-        """The answer as plain data, with the whole trace, the last step's reports and the total time."""
+        """The answer as plain data, with the whole trace, the last step's reports and the total time.
+
+        Who started the run is given it as it is.
+        """
         usage = answer.usage.model_copy(
             update={"seconds": round(seconds, 6), "steps": by_step([*answer.usage.steps, *self.context.usage])}
         )
-        return answer.model_dump() | {
-            "usage": usage.model_dump(),
-            "trace": (*self.state.get("trace", []), *last),
-            "warnings": tuple(dict.fromkeys([*answer.warnings, *self.context.notes])),
-        }
+        trace = (*self.state.get("trace", []), *last)
+        warnings = tuple(dict.fromkeys([*answer.warnings, *self.context.notes]))
+        finished = answer.model_copy(update={"usage": usage, "warnings": warnings})
+        data = pack_answer(finished) | {"trace": trace}
+        if self.given is not None:
+            self.given.finish(data, finished.model_copy(update={"trace": _TRACE.validate_python(trace)}))
+        return data
 
 
 def by_step(reported: Iterable[StepUsage]) -> tuple[StepUsage, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from functools import lru_cache
 from typing import Any
 
@@ -32,7 +31,7 @@ def running_total(backend: object) -> dict[str, Any]:
     return {"total_bytes_billed": spent.bytes_billed, "total_cost": spent.cost}
 
 
-def node_labels(node: str, question: str, context: GraphContext | None) -> AbstractContextManager[None]:
+def node_labels(node: str, question: str, context: GraphContext | None) -> job_labels:
     """Labels for the jobs that a node starts: itself, and the question's id or a digest of it."""
     given = context.question_id if context is not None else ""
     return job_labels(node=node, question_id=given or _digest(question))

@@ -6,10 +6,11 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from bmsql.types import Problem, QueryResult, RanQuery
+from bmsql.types import Answer, Problem, QueryResult, RanQuery
 
 Data = dict[str, Any]
 _COLUMNS = {"columns"}
+_RESULTS = {"general", "refined"}
 
 
 def pack(model: BaseModel) -> Data:
@@ -18,16 +19,25 @@ def pack(model: BaseModel) -> Data:
 
 
 def pack_result(result: QueryResult) -> Data:
-    """A result as plain data; the values stay what the database gave, such as dates and decimals."""
+    """A result as plain data; the rows are its own, with values, such as dates, as the database gave them."""
     return {
-        "columns": result.model_dump(mode="json", include=_COLUMNS)["columns"],
-        "rows": [list(row) for row in result.rows],
+        "columns": result.model_dump(include=_COLUMNS)["columns"],
+        "rows": result.rows,
         "truncated": result.truncated,
         "seconds": result.seconds,
         "bytes_processed": result.bytes_processed,
         "bytes_billed": result.bytes_billed,
         "cost": result.cost,
     }
+
+
+def pack_answer(answer: Answer) -> Data:
+    """An answer as plain data; its rows, which may be many, are those of the answer and no copies."""
+    small = answer.model_dump(exclude=_RESULTS)
+    for name in _RESULTS:
+        ran: RanQuery | None = getattr(answer, name)
+        small[name] = ran and {"sql": ran.sql, "result": pack_result(ran.result)}
+    return {name: small[name] for name in Answer.model_fields}
 
 
 def load_run(data: Data | None) -> RanQuery | None:

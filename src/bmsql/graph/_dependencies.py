@@ -17,9 +17,11 @@ from bmsql.errors import (
     UnsupportedSqlError,
 )
 from bmsql.graph._budgets import Budgets
+from bmsql.graph._data import Data
+from bmsql.graph._plans import Plans
 from bmsql.graph._prepared import Prepared
 from bmsql.sql import Policy, Validator, format_sql, shared_tree
-from bmsql.types import ExecutionFailed, Limits, Plan, QueryResult, Rejected, ValidatedQuery
+from bmsql.types import Answer, ExecutionFailed, Limits, Plan, QueryResult, Rejected, ValidatedQuery
 
 if TYPE_CHECKING:
     from bmsql.backends import Backend
@@ -133,7 +135,7 @@ class Dependencies:
 
 
 # Fields of a context that replace no dependency.
-_OF_THE_RUN = frozenset({"cancel", "stream_text", "question_id", "_resolved"})
+_OF_THE_RUN = frozenset({"cancel", "stream_text", "question_id", "plans", "_resolved", "_finished"})
 
 
 @dataclass(eq=False)
@@ -155,7 +157,9 @@ class GraphContext:
     cancel: threading.Event | None = None
     stream_text: bool = False
     question_id: str = ""
+    plans: Plans = field(default_factory=Plans, init=False, repr=False)
     _resolved: Dependencies | None = field(default=None, init=False, repr=False)
+    _finished: tuple[Data, Answer] | None = field(default=None, init=False, repr=False)
 
     def resolve(self, base: Dependencies) -> Dependencies:
         """`base` with what this context replaces."""
@@ -167,3 +171,13 @@ class GraphContext:
             }
             self._resolved = replace(base, **given) if given else base
         return self._resolved
+
+    def finish(self, data: Data, answer: Answer) -> None:
+        """Keep `answer` for who started the run, beside the plain data of it that the state has."""
+        self._finished = data, answer
+
+    def answer_in(self, data: Data) -> Answer:
+        """The answer that `data` hold: the one they were made from, or what another graph made of it."""
+        if self._finished is not None and self._finished[0] is data:
+            return self._finished[1]
+        return Answer.model_validate(data)

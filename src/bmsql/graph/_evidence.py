@@ -23,10 +23,10 @@ class Found(NamedTuple):
     measured: Measured
 
     @classmethod
-    def of(cls, state: GraphState, measured: Measured | None = None) -> Found:
-        """What `state` holds; measured: what it does not hold yet."""
+    def of(cls, state: GraphState, plan: Plan, measured: Measured | None = None) -> Found:
+        """What `state` holds beside its plan; measured: what it does not hold yet."""
         return cls(
-            plan=Plan.model_validate(state["plan"]),
+            plan=plan,
             general=load_run(state["general"]),
             refined=load_run(state["refined"]),
             conventions=measured.records

@@ -7,12 +7,12 @@ import threading
 from typing import TYPE_CHECKING, Literal
 
 from bmsql.graph._dependencies import GraphContext
-from bmsql.types import Answer
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
     from bmsql.graph._build import Graph
+    from bmsql.types import Answer
 
 # The first version gathers the update of each node too, only to look for interrupts in it.
 _VERSION: Literal["v2"] = "v2"
@@ -22,17 +22,18 @@ def invoke_graph(
     graph: Graph, question: str, config: RunnableConfig | None = None, cancel: threading.Event | None = None
 ) -> Answer:
     """The answer of a graph; setting `cancel` stops it."""
-    out = graph.invoke({"question": question}, config, context=GraphContext(cancel=cancel), version=_VERSION)
-    return Answer.model_validate(out.value["answer"])
+    context = GraphContext(cancel=cancel)
+    out = graph.invoke({"question": question}, config, context=context, version=_VERSION)
+    return context.answer_in(out.value["answer"])
 
 
 async def ainvoke_graph(graph: Graph, question: str, config: RunnableConfig | None = None) -> Answer:
     """As `invoke_graph`, without blocking the event loop; cancelling the task stops the running query."""
     cancel = threading.Event()
+    context = GraphContext(cancel=cancel)
     try:
-        context = GraphContext(cancel=cancel)
         out = await graph.ainvoke({"question": question}, config, context=context, version=_VERSION)
     except asyncio.CancelledError:
         cancel.set()
         raise
-    return Answer.model_validate(out.value["answer"])
+    return context.answer_in(out.value["answer"])

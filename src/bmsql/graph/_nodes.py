@@ -16,11 +16,15 @@ from bmsql.graph._drive import Step, Think, Wait, Work
 from bmsql.graph._evidence import Found, evidence_for
 from bmsql.graph._hidden import without_values
 from bmsql.graph._measure import measure
+from bmsql.graph._plans import Plans
 from bmsql.graph._state import Data, GraphState, Outcome, failures, fresh_pass, fresh_state, is_fresh
 from bmsql.graph._together import run_stage
 from bmsql.reasoners import Attempt
 from bmsql.sql import format_sql, shared_tree
 from bmsql.types import Draft, ExecutionFailed, Plan, Problem, QueryResult, Rejected, Review, ValidatedQuery
+
+# Characters of SQL that the rules go through in a few milliseconds; a thread would hold the interpreter as long.
+_SHORT = 4_000
 
 
 class Run(NamedTuple):
@@ -28,11 +32,16 @@ class Run(NamedTuple):
 
     deps: Dependencies
     cancel: threading.Event | None = None
+    plans: Plans | None = None
 
     def checkpoint(self) -> None:
         """Raise QueryCancelledError when the caller has given up."""
         if self.cancel is not None and self.cancel.is_set():
             raise QueryCancelledError("The question was cancelled.")
+
+    def plan_in(self, state: GraphState) -> Plan:
+        """The plan that `state` holds."""
+        return (self.plans or Plans()).read(state["plan"])
 
 
 def plan(state: GraphState, run: Run) -> Work:
@@ -62,7 +71,7 @@ def plan(state: GraphState, run: Run) -> Work:
 
 def generate(state: GraphState, run: Run) -> Work:
     """The general query, or a repair that is told the exact errors."""
-    question, made = state["question"], Plan.model_validate(state["plan"])
+    question, made = state["question"], run.plan_in(state)
     tried = failures(state)
     detail: Data = {}
     used: Data = {}
@@ -108,7 +117,7 @@ def validate(state: GraphState, run: Run) -> Work:
     """Parse, guard, check names and types, repair what is certain; hold a draft against the plan."""
     # What was compiled from the plan, or already held against it, says what the plan says.
     to_fit = state["stage"] == "general" and state["draft"].get("author") != "plan"
-    made = Plan.model_validate(state["plan"]) if to_fit else None
+    made = run.plan_in(state) if to_fit else None
     known = made is None and run.deps.has_verdict(state["sql"])
     verdict = yield Wait(partial(run.deps.checked, state["sql"], made, question=state["question"]), over=known)
     match verdict:
@@ -146,8 +155,8 @@ def execute(state: GraphState, run: Run) -> Work:
 def inject_thresholds(state: GraphState, run: Run) -> Work:
     """The implied conventions, written into the syntax tree of the validated query."""
     deps = run.deps
-    made = Plan.model_validate(state["plan"])
-    applied = yield Wait(lambda: deps.rules.apply_plan(shared_tree(state["sql"]), deps.model, made))
+    made, sql = run.plan_in(state), state["sql"]
+    applied = yield Wait(lambda: deps.rules.apply_plan(shared_tree(sql), deps.model, made), over=len(sql) < _SHORT)
     update: Data = {
         "records": [pack(record) for record in applied.records],
         "warnings": [*state.get("warnings", []), *applied.warnings],
@@ -155,8 +164,8 @@ def inject_thresholds(state: GraphState, run: Run) -> Work:
     detail = {"rules": [f"{record.rule}: {record.status}" for record in applied.records]}
     if not applied.changed:
         return Step(update, "unchanged", detail)
-    sql = format_sql(applied.tree, copy=False)
-    return Step({**update, "sql": sql, "stage": "refined"}, "changed", {**detail, "sql": sql})
+    refined = format_sql(applied.tree, copy=False)
+    return Step({**update, "sql": refined, "stage": "refined"}, "changed", {**detail, "sql": refined})
 
 
 def refine(state: GraphState, run: Run) -> Work:
@@ -168,7 +177,7 @@ def refine(state: GraphState, run: Run) -> Work:
         "usage": _used(state, *measured.results),
         "records": [pack(record) for record in measured.records],
     }
-    evidence = evidence_for(state, Found.of(state, measured), run.deps)
+    evidence = evidence_for(state, Found.of(state, run.plan_in(state), measured), run.deps)
     try:
         review = yield Think("review", (evidence,))
     except (ReasonerError, CredentialsError) as error:
@@ -195,7 +204,7 @@ def answer(state: GraphState, run: Run) -> Work:
     if state.get("kept") and state["outcome"] not in {"sufficient", "insufficient"}:
         final = {**state, **state["kept"]}  # type: ignore[typeddict-item]
     if final.get("measured"):
-        found = Found.of(final)
+        found = Found.of(final, run.plan_in(final))
         evidence = evidence_for(final, found, run.deps)
         text = yield Think("answer", (evidence,))
         made = answered(final, run.deps, found, evidence, text)

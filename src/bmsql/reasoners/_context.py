@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -46,11 +45,17 @@ def current_step() -> StepContext:
     return _current.get(None) or StepContext()
 
 
-@contextmanager
-def entered_step(context: StepContext) -> Iterator[StepContext]:
+class entered_step:  # noqa: N801 - read as a function in a `with`; each node enters one, and a generator costs more
     """Make `context` the current one."""
-    token = _current.set(context)
-    try:
-        yield context
-    finally:
-        _current.reset(token)
+
+    __slots__ = ("_context", "_token")
+
+    def __init__(self, context: StepContext) -> None:
+        self._context = context
+
+    def __enter__(self) -> StepContext:
+        self._token = _current.set(self._context)
+        return self._context
+
+    def __exit__(self, *raised: object) -> None:
+        _current.reset(self._token)

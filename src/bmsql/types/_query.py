@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, ValidatorFunctionWrapHandler, WrapValidator
 
 from bmsql.types._base import Frozen
 from bmsql.types._catalog import ColumnInfo
 
 _MINT = object()
+_TUPLES = {tuple}
 
 
 class Draft(Frozen):
@@ -83,6 +84,14 @@ class Limits(Frozen):
     ladder_bytes: int = Field(default=2 * 1024**3, ge=0, le=1024**6)
 
 
+def _as_they_are(rows: Any, check: ValidatorFunctionWrapHandler) -> Any:
+    # Cells are whatever the database gave, so there is nothing to check in tuples, and thousands need no copy.
+    return rows if type(rows) is tuple and set(map(type, rows)) <= _TUPLES else check(rows)
+
+
+Rows = Annotated[tuple[tuple[Any, ...], ...], WrapValidator(_as_they_are)]
+
+
 class QueryResult(Frozen):
     """Rows of a query, capped: `truncated` is True when there were more than were fetched.
 
@@ -90,7 +99,7 @@ class QueryResult(Frozen):
     """
 
     columns: tuple[ColumnInfo, ...]
-    rows: tuple[tuple[Any, ...], ...]
+    rows: Rows
     truncated: bool = False
     seconds: float = 0.0
     bytes_processed: int | None = None
