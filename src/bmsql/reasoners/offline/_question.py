@@ -197,12 +197,13 @@ def open_question(text: str, mentions: tuple[Mention, ...], model: SemanticModel
             index for index, token in enumerate(tokens) if token.end > distance[1] and token.start < distance[2]
         }
         taken |= distances
-    chunked.chunks[:] = [
-        chunk
-        for chunk in chunked.chunks
-        if not any(chunk.first < place.last and place.first < chunk.last for _, place in placed)
-    ]
-    chunked.chunks.extend(chunk for _, chunk in placed)
+    if placed:
+        kept = [
+            chunk
+            for chunk in chunked.chunks
+            if not any(chunk.first < place.last and place.first < chunk.last for _, place in placed)
+        ]
+        chunked.chunks[:] = [*kept, *(chunk for _, chunk in placed)]
     chunked.chunks.sort(key=lambda chunk: chunk.first)
     chunked.unknown[:] = [token for token in chunked.unknown if tokens.index(token) not in taken]
     for chunk in chunked.mentions:

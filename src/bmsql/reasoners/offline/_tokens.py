@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 _DASHES = "\u2010\u2011\u2012\u2013\u2014\u2212"
 _NUMBER = (
@@ -46,8 +46,7 @@ _RANGE = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Token:
+class Token(NamedTuple):
     """A word, number or sign; `low` is what phrases are compared by."""
 
     kind: str
