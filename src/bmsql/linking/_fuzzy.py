@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
 
@@ -48,7 +47,7 @@ class Speller:
             if plain and reading.j - reading.i == 1:
                 continue
             if self._is_safe(reading, word) and self._is_no_other(reading, word, token.norm, distance):
-                yield replace(reading, tier=reading.tier + distance, score=1.0 - 0.1 * distance, corrected=word)
+                yield reading._replace(tier=reading.tier + distance, score=1.0 - 0.1 * distance, corrected=word)
 
     def _is_safe(self, reading: Reading, word: str) -> bool:
         """Whether a correction is worth proposing: short words are as likely other names."""

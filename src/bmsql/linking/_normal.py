@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 MAX_TOKENS = 10
 """Longer names are not indexed: nobody writes a systematic chemical name into a question."""
@@ -21,8 +21,7 @@ _BREAK = re.compile(r"\s\(|[.;?!]\s|\n")
 _BRITISH = (("ae", "e"), ("oe", "e"), ("sulph", "sulf"))
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A word of a text. `glue` is what stands between it and the word before, if only a hyphen or a point.
 
     `breaks` is true where a sentence or a bracket begins, which no name goes across.

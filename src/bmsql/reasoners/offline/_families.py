@@ -126,11 +126,14 @@ class Families:
         needed = [item for item in weighted if item.strongest >= _HARD or self._names_things(item.chunk)]
         said_for = {family: [item.weights.get(family, 0.0) for item in said] for family in known}
         needed_for = {family: [item.weights.get(family, 0.0) for item in needed] for family in known}
-        # By family, what else those chunks speak for that matter to it.
-        matter = {
-            family: [item.weights.keys() for item in weighted if item.weights.get(family, 0.0) >= _MATTERS]
-            for family in known
-        }
+        # Families as bits: by family, what else those chunks speak for that matter to it.
+        bits = {family: 1 << place for place, family in enumerate(known)}
+        matter: dict[str, set[int]] = {family: set() for family in known}
+        for item in weighted:
+            spoken = sum(bits[family] for family in item.weights)
+            for family, weight in item.weights.items():
+                if weight >= _MATTERS:
+                    matter[family].add(spoken ^ bits[family])
 
         def fit(families: tuple[str, ...]) -> Fit:
             """How well some families express what is said, and what of the needed they do not."""
@@ -142,12 +145,15 @@ class Families:
             left_out = tuple(item.chunk for item, weight in zip(needed, best, strict=True) if weight <= 0)
             return Fit(families, score, left_out)
 
-        def is_needed(family: str, families: tuple[str, ...]) -> bool:
-            """Whether a family alone can express something that matters, or joins the others."""
-            others = tuple(other for other in families if other != family)
-            if any(spoken.isdisjoint(others) for spoken in matter[family]):
-                return True
-            return len(others) > 1 and not self._connected(others)
+        def each_needed(families: tuple[str, ...]) -> bool:
+            """Whether each family alone can express something that matters, or joins the others."""
+            together = sum(bits[family] for family in families)
+            for family in families:
+                if all(spoken & together for spoken in matter[family]):
+                    others = tuple(other for other in families if other != family)
+                    if len(others) < 2 or self._connected(others):
+                        return False
+            return True
 
         fits = [fit((family,)) for family in known]
         fits.sort(key=lambda one: -one.score)
@@ -157,7 +163,7 @@ class Families:
             fits.extend(
                 fit(families)
                 for families in itertools.combinations(known, size)
-                if self._connected(families) and all(is_needed(family, families) for family in families)
+                if self._connected(families) and each_needed(families)
             )
         # What cannot be expressed weighs more than any preference: no part of a question is dropped.
         fits.sort(key=lambda one: (len(one.left_out), -one.score))

@@ -14,7 +14,7 @@ from bmsql.reasoners.offline._question import Question, open_question
 from bmsql.reasoners.offline._refuse import refuse
 from bmsql.reasoners.offline._regions import band
 from bmsql.reasoners.offline._shape import shape_of
-from bmsql.reasoners.offline._studies import name_studies
+from bmsql.reasoners.offline._studies import Studies
 from bmsql.reasoners.offline._tokens import clean
 from bmsql.reasoners.offline._vocabulary import Vocabulary
 from bmsql.semantic import SemanticModel
@@ -45,13 +45,14 @@ class Reader:
         self.rule_families = {rule.name: rule.families for rule in rules if rule.role}
         self.thresholds = frozenset(rule.name for rule in rules if rule.kind == "threshold")
         self.directions = frozenset(rule.name for rule in rules if rule.kind == "direction")
+        self.studies = Studies(model, tables)
         self.families = Families(model, self.rule_families, self.thresholds, tables)
 
     def read(self, question: str) -> Plan:
         """The plan for a question; never raises for what it does not understand."""
         text = clean(question)
         mentions = self.link(text)
-        mentions, studied = name_studies(text, mentions, self.model, self.tables)
+        mentions, studied = self.studies.name(text, mentions)
         opened = open_question(text, mentions, self.model, self.vocabulary)
         if len(opened.lows) > _LONGEST:
             return _abstain(f"The question has more than {_LONGEST} words; ask for one thing at a time.", mentions)
