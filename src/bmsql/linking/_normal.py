@@ -43,8 +43,8 @@ def tokenize(text: str) -> list[Token]:
         between = text[end : match.start()] if end >= 0 else " "
         glue = between if between in _HYPHENS else ""
         breaks = len(between) > 1 and _BREAK.search(between) is not None
-        found.append(Token(match.group(), match.start(), match.end(), norm(match.group()), glue, breaks))
-        end = match.end()
+        word, (start, end) = match.group(), match.span()
+        found.append(Token(word, start, end, norm(word), glue, breaks))
     return found
 
 
@@ -92,6 +92,8 @@ def keys_of(text: str) -> tuple[str, ...]:
 
 def span_keys(tokens: Sequence[Token]) -> tuple[str, ...]:
     """The keys of some consecutive words, most literal first; none across the end of a sentence."""
+    if len(tokens) == 1:
+        return (tokens[0].norm,)
     if not tokens or len(tokens) > MAX_TOKENS or any(token.breaks for token in tokens[1:]):
         return ()
     apart = " ".join(token.norm for token in tokens)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from bmsql.linking._context import Context
@@ -49,9 +49,9 @@ def readings(
         for j, found in stretches(words, i, lexicon.names, _LONGEST_SYMBOL):
             if j <= must:
                 continue
-            span = words[i:j]
             seen: set[int] = set()
             together, said = "", len(found)
+            span = words[i:j] if 1 < j - i <= _LONGEST_SYMBOL else ()
             if j - i == 2:
                 together = split_key(span)
                 found += [(key, lexicon.names.get(key)) for key in (together, _closed(span)) if key]
@@ -78,7 +78,10 @@ def readings(
                     if salts:
                         yield reading._replace(j=j + salts, tier=reading.tier + 0.1, salts=salts)
             if j - i == 1 or (j - i <= _LONGEST_SYMBOL and (together or _is_joined(span) or _parted(span))):
-                text = context.text(i, j) if tokens is None else "".join(token.text for token in span)
+                if j - i == 1:
+                    text = words[i].text
+                else:
+                    text = context.text(i, j) if tokens is None else "".join(token.text for token in span)
                 text = text[:-2] if text.endswith(("'s", "’s")) else text
                 yield from _symbol_readings(context, lexicon, i, j, text, seen)
 
@@ -120,12 +123,12 @@ def _speaks_of_absent(context: Context, i: int, j: int, entry: Entry, entity: En
     return entity.kind != "term" or not is_abbreviation(entry.surface) or context.is_upper(i, j)
 
 
-def _is_joined(span: list[Token]) -> bool:
+def _is_joined(span: Sequence[Token]) -> bool:
     """Whether hyphens or points join all words."""
     return len(span) < 2 or (span[1].glue != "" and all(token.glue for token in span[2:]))
 
 
-def _parted(span: list[Token]) -> bool:
+def _parted(span: Sequence[Token]) -> bool:
     """Whether a space stands where a symbol has a hyphen (`HLA DQA1`), or before a Greek letter (`IL-1 beta`)."""
     if span[-1].breaks or (len(span) > 2 and not _is_joined(span[:-1])):
         return False
@@ -135,7 +138,7 @@ def _parted(span: list[Token]) -> bool:
     return upper and any(c.isdigit() for c in span[1].text)
 
 
-def _closed(span: list[Token]) -> str:
+def _closed(span: Sequence[Token]) -> str:
     """Two words as one: a category may be stored as one word (`multi ancestry` for `multiancestry`)."""
     return norm(span[0].text + span[1].text) if len(span) == 2 and len(span[1].text) > 3 and not span[1].breaks else ""
 

@@ -20,7 +20,7 @@ _WEAK, _NOT_HELD, _IN_A_NAME = 0.4, 0.35, 0.3
 _EXTRA_FAMILY = 2.0
 _MOST_FAMILIES = 3
 # Sets of phrases, and of families, that are met again in other questions.
-_KEPT = 4096
+_KEPT, _KEPT_SETS = 4096, 256
 
 
 @dataclass(frozen=True)
@@ -71,6 +71,7 @@ class Families:
         self._said = lru_cache(maxsize=_KEPT)(self._said_by)
         self._named = lru_cache(maxsize=_KEPT)(self._naming)
         self._connected = lru_cache(maxsize=_KEPT)(self._are_connected)
+        self._sets = lru_cache(maxsize=_KEPT_SETS)(self._connected_sets)
 
     # -- what is said for each ----------------------------------------------------------------
 
@@ -121,7 +122,7 @@ class Families:
 
     def choose(self, weighted: Sequence[Weighted]) -> list[Fit]:
         """Sets of families, best first; each further family must express enough more to be worth it."""
-        known = sorted({family for item in weighted for family in item.weights})
+        known = tuple(sorted({family for item in weighted for family in item.weights}))
         said = list(_once(weighted))
         needed = [item for item in weighted if item.strongest >= _HARD or self._names_things(item.chunk)]
         said_for = {family: [item.weights.get(family, 0.0) for item in said] for family in known}
@@ -147,9 +148,11 @@ class Families:
 
         def each_needed(families: tuple[str, ...]) -> bool:
             """Whether each family alone can express something that matters, or joins the others."""
-            together = sum(bits[family] for family in families)
+            together = 0
             for family in families:
-                if all(spoken & together for spoken in matter[family]):
+                together |= bits[family]
+            for family in families:
+                if all(map(together.__and__, matter[family])):
                     others = tuple(other for other in families if other != family)
                     if len(others) < 2 or self._connected(others):
                         return False
@@ -159,15 +162,16 @@ class Families:
         fits.sort(key=lambda one: -one.score)
         if not fits:
             return fits
-        for size in range(2, _MOST_FAMILIES + 1):
-            fits.extend(
-                fit(families)
-                for families in itertools.combinations(known, size)
-                if self._connected(families) and each_needed(families)
-            )
+        fits.extend(fit(families) for families in self._sets(known) if each_needed(families))
         # What cannot be expressed weighs more than any preference: no part of a question is dropped.
         fits.sort(key=lambda one: (len(one.left_out), -one.score))
         return fits
+
+    def _connected_sets(self, known: tuple[str, ...]) -> Sequence[tuple[str, ...]]:
+        """The sets of two families and more that can be joined, the smallest first."""
+        sizes = range(2, _MOST_FAMILIES + 1)
+        sets = itertools.chain.from_iterable(itertools.combinations(known, size) for size in sizes)
+        return [families for families in sets if self._connected(families)]
 
     def _names_things(self, chunk: Chunk) -> bool:
         """Whether a noun stands for what rows are of, or what they are found by: such things are not dropped."""
