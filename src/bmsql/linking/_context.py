@@ -48,7 +48,7 @@ class Context:
 
     def _find_nouns(self, nouns: Nouns) -> None:
         for i, token in enumerate(self.tokens):
-            if _first_word(token.norm) not in nouns.firsts and not self.is_glued(i + 1):
+            if token.norm.partition(" ")[0] not in nouns.firsts and not self.is_glued(i + 1):
                 continue
             for j in range(i + 1, min(len(self.tokens), i + _LONGEST_NOUN) + 1):
                 for key in span_keys(self.tokens[i:j]):
@@ -65,6 +65,8 @@ class Context:
     def places(self, mentions: Iterable[Mention]) -> set[int]:
         """The words that some mentions take up."""
         spans = [(mention.start, mention.end) for mention in mentions]
+        if not spans:
+            return set()
         return {
             place
             for place, token in enumerate(self.tokens)

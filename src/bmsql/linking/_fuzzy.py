@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
 
@@ -17,6 +16,7 @@ from bmsql.semantic import SemanticModel
 
 _SHORTEST = 5
 _LONG = 9
+_KEPT = 4096
 _SURE = frozenset({"value", "synonym", "stored", "official", "extra", "alias"})
 
 
@@ -27,6 +27,8 @@ class Speller:
         self._index = index
         self._model = model
         self._plain = common_norms() | model_words
+        # By the word alone, as many questions have the same unknown ones.
+        self.close_to = lru_cache(maxsize=_KEPT)(self._close_to)
 
     def readings(self, context: Context, covered: set[int]) -> Iterator[Reading]:
         """Readings with one word corrected, for the words that nothing else explains."""
@@ -48,7 +50,7 @@ class Speller:
             if plain and reading.j - reading.i == 1:
                 continue
             if self._is_safe(reading, word) and self._is_no_other(reading, word, token.norm, distance):
-                yield replace(reading, tier=reading.tier + distance, score=1.0 - 0.1 * distance, corrected=word)
+                yield reading._replace(tier=reading.tier + distance, score=1.0 - 0.1 * distance, corrected=word)
 
     def _is_safe(self, reading: Reading, word: str) -> bool:
         """Whether a correction is worth proposing: short words are as likely other names."""
@@ -80,7 +82,7 @@ class Speller:
             and not self._index.lexicon.knows(token.norm)
         )
 
-    def close_to(self, word: str) -> tuple[int, list[str]]:
+    def _close_to(self, word: str) -> tuple[int, tuple[str, ...]]:
         """The closest known words in the order of letters, and their distance; everyday words among them."""
         from rapidfuzz import process
         from rapidfuzz.distance import OSA
@@ -90,9 +92,9 @@ class Speller:
         candidates = [known for known in known_words if abs(len(known) - len(word)) <= allowed]
         found = process.extract(word, candidates, scorer=OSA.distance, score_cutoff=allowed, limit=8)
         if not found:
-            return 0, []
+            return 0, ()
         best = int(min(distance for _, distance, _ in found))
-        return best, sorted(known for known, distance, _ in found if distance == best)
+        return best, tuple(sorted(known for known, distance, _ in found if distance == best))
 
     def _candidates(self, word: str, allowed: int) -> set[str]:
         forwards, backwards = _plain_columns(self._plain)

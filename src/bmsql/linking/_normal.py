@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 MAX_TOKENS = 10
 """Longer names are not indexed: nobody writes a systematic chemical name into a question."""
@@ -21,8 +21,7 @@ _BREAK = re.compile(r"\s\(|[.;?!]\s|\n")
 _BRITISH = (("ae", "e"), ("oe", "e"), ("sulph", "sulf"))
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A word of a text. `glue` is what stands between it and the word before, if only a hyphen or a point.
 
     `breaks` is true where a sentence or a bracket begins, which no name goes across.
@@ -44,8 +43,8 @@ def tokenize(text: str) -> list[Token]:
         between = text[end : match.start()] if end >= 0 else " "
         glue = between if between in _HYPHENS else ""
         breaks = len(between) > 1 and _BREAK.search(between) is not None
-        found.append(Token(match.group(), match.start(), match.end(), norm(match.group()), glue, breaks))
-        end = match.end()
+        word, (start, end) = match.group(), match.span()
+        found.append(Token(word, start, end, norm(word), glue, breaks))
     return found
 
 
@@ -93,6 +92,8 @@ def keys_of(text: str) -> tuple[str, ...]:
 
 def span_keys(tokens: Sequence[Token]) -> tuple[str, ...]:
     """The keys of some consecutive words, most literal first; none across the end of a sentence."""
+    if len(tokens) == 1:
+        return (tokens[0].norm,)
     if not tokens or len(tokens) > MAX_TOKENS or any(token.breaks for token in tokens[1:]):
         return ()
     apart = " ".join(token.norm for token in tokens)

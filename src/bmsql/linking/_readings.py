@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from bmsql.linking._context import Context
 from bmsql.linking._gate import admits, admits_symbol, is_abbreviation
@@ -27,8 +27,7 @@ _LONGEST_SYMBOL = 3
 """In words: `HLA-DQA1`, `IL-1 beta`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """Words `i` to `j` read as a concept, the last `salts` of them not in its name. A lower tier is more believable."""
 
     i: int
@@ -50,9 +49,9 @@ def readings(
         for j, found in stretches(words, i, lexicon.names, _LONGEST_SYMBOL):
             if j <= must:
                 continue
-            span = words[i:j]
             seen: set[int] = set()
             together, said = "", len(found)
+            span = words[i:j] if 1 < j - i <= _LONGEST_SYMBOL else ()
             if j - i == 2:
                 together = split_key(span)
                 found += [(key, lexicon.names.get(key)) for key in (together, _closed(span)) if key]
@@ -77,9 +76,12 @@ def readings(
                     yield reading
                     salts = context.salts(j) if entity.kind == "name" else 0
                     if salts:
-                        yield replace(reading, j=j + salts, tier=reading.tier + 0.1, salts=salts)
+                        yield reading._replace(j=j + salts, tier=reading.tier + 0.1, salts=salts)
             if j - i == 1 or (j - i <= _LONGEST_SYMBOL and (together or _is_joined(span) or _parted(span))):
-                text = context.text(i, j) if tokens is None else "".join(token.text for token in span)
+                if j - i == 1:
+                    text = words[i].text
+                else:
+                    text = context.text(i, j) if tokens is None else "".join(token.text for token in span)
                 text = text[:-2] if text.endswith(("'s", "’s")) else text
                 yield from _symbol_readings(context, lexicon, i, j, text, seen)
 
@@ -121,22 +123,22 @@ def _speaks_of_absent(context: Context, i: int, j: int, entry: Entry, entity: En
     return entity.kind != "term" or not is_abbreviation(entry.surface) or context.is_upper(i, j)
 
 
-def _is_joined(span: list[Token]) -> bool:
+def _is_joined(span: Sequence[Token]) -> bool:
     """Whether hyphens or points join all words."""
-    return all(token.glue for token in span[1:])
+    return len(span) < 2 or (span[1].glue != "" and all(token.glue for token in span[2:]))
 
 
-def _parted(span: list[Token]) -> bool:
+def _parted(span: Sequence[Token]) -> bool:
     """Whether a space stands where a symbol has a hyphen (`HLA DQA1`), or before a Greek letter (`IL-1 beta`)."""
-    if span[-1].breaks or not _is_joined(span[:-1]):
+    if span[-1].breaks or (len(span) > 2 and not _is_joined(span[:-1])):
         return False
     if span[-1].norm in GREEK:
         return True
-    upper = len(span) == 2 and all(token.text.isupper() for token in span)
+    upper = len(span) == 2 and span[0].text.isupper() and span[1].text.isupper()
     return upper and any(c.isdigit() for c in span[1].text)
 
 
-def _closed(span: list[Token]) -> str:
+def _closed(span: Sequence[Token]) -> str:
     """Two words as one: a category may be stored as one word (`multi ancestry` for `multiancestry`)."""
     return norm(span[0].text + span[1].text) if len(span) == 2 and len(span[1].text) > 3 and not span[1].breaks else ""
 

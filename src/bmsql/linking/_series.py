@@ -78,10 +78,10 @@ class Series:
 
 def _spans(context: Context) -> Iterator[tuple[int, int]]:
     """Words, and words joined by hyphens, the longer ones first."""
-    for size in (2, 1) if context.joins else (1,):
-        for i in range(len(context.tokens) - size + 1):
-            if all(token.glue for token in context.tokens[i + 1 : i + size]):
-                yield i, i + size
+    count = len(context.tokens)
+    if context.joins:
+        yield from ((i, i + 2) for i in range(count - 1) if context.tokens[i + 1].glue)
+    yield from ((i, i + 1) for i in range(count))
 
 
 def _is_beginning(context: Context, i: int, j: int, *, starred: bool) -> bool:

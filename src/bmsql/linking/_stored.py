@@ -119,11 +119,16 @@ class StoredConcepts:
         self._lines = file.texts("concept.lines*")
         if len(self._entities) != len(self._lines):
             raise ValueError("the columns of its concepts differ in length")
+        self._decoded = lru_cache(maxsize=_KEPT)(self._decode)
 
     def __len__(self) -> int:
         return len(self._lines)
 
     def __getitem__(self, number: int) -> Concept:
+        """A concept, which many questions may share: not to be changed."""
+        return self._decoded(number)
+
+    def _decode(self, number: int) -> Concept:
         value, stored, texts = json.loads(self._lines[number])
         return Concept(self.entity(number), value, stored, texts)
 

@@ -17,10 +17,15 @@ def stretches(words: Sequence[Token], i: int, names: StoredNames, least: int) ->
 
     Ends with the sentence or bracket, and where no name goes on, but not before `least` words.
     """
-    glued = max((place for place in range(i + 1, min(len(words), i + MAX_TOKENS)) if words[place].glue), default=i)
+    end = min(len(words), i + MAX_TOKENS)
+    glued = False
+    for place in range(i + 1, end):
+        if words[place].glue:
+            glued = True
+            break
     apart, closed, last = "", "", ""
-    on_apart, on_joined, joins = True, glued > i, False
-    for j in range(i + 1, min(len(words), i + MAX_TOKENS) + 1):
+    on_apart, on_joined, joins = True, glued, False
+    for j in range(i + 1, end + 1):
         token = words[j - 1]
         if j - 1 > i and token.breaks:
             return
@@ -29,7 +34,8 @@ def stretches(words: Sequence[Token], i: int, names: StoredNames, least: int) ->
         if on_apart:
             looked = names.look(apart)
             on_apart = looked.goes_on
-            found.append((apart, looked.entries))
+            if looked.entries:
+                found.append((apart, looked.entries))
         if on_joined:
             joins = joins or (j - 1 > i and token.glue != "")
             if j - 1 == i or token.glue:

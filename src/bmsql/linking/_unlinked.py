@@ -197,11 +197,14 @@ def _cues(model: SemanticModel, entity: Entity) -> frozenset[str]:
 
 
 def _symbol_spans(context: Context, covered: set[int]) -> Iterator[tuple[int, int]]:
-    for size in (3, 2, 1) if context.joins else (1,):
+    for size in (3, 2) if context.joins else ():
         for i in range(len(context.tokens) - size + 1):
             span = range(i, i + size)
             if covered.isdisjoint(span) and all(context.tokens[k].glue for k in span[1:]):
                 yield i, i + size
+    for i in range(len(context.tokens)):
+        if i not in covered:
+            yield i, i + 1
 
 
 def _coded(text: str) -> bool:

@@ -19,16 +19,19 @@ def _lists() -> dict[str, frozenset[str]]:
     return {kind: frozenset(words) for kind, words in lists.items()}
 
 
+@lru_cache(maxsize=1)
 def common_words() -> frozenset[str]:
     """Everyday English words, in lower case."""
     return _lists()["common"]
 
 
+@lru_cache(maxsize=1)
 def field_words() -> frozenset[str]:
     """Abbreviations of the field that are never taken for a name (`SNP`, `FDA`), in lower case."""
     return _lists()["field"]
 
 
+@lru_cache(maxsize=1)
 def salt_words() -> frozenset[str]:
     """What a drug's salt or form is called after its name (`hydrochloride`), in lower case."""
     return _lists().get("salt", frozenset())
@@ -43,6 +46,7 @@ def common_norms() -> frozenset[str]:
 _ENDINGS = (("ing", ""), ("ing", "e"), ("ed", ""), ("ed", "e"), ("ly", ""), ("er", ""), ("er", "e"), ("est", ""))
 
 
+@lru_cache(maxsize=65536)
 def is_common(word: str) -> bool:
     """Whether `word` is an everyday English word, also in an inflected form."""
     lowered = word.lower()

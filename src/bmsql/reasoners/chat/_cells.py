@@ -6,6 +6,7 @@ import datetime as dt
 import decimal
 import json
 import math
+import re
 import unicodedata
 
 from bmsql.types import to_json
@@ -15,26 +16,28 @@ SEPARATOR = "|"
 _DIGITS = 6
 # What opens or ends a fence, a column or a special token, and what stands in its place.
 _LOOKALIKES = {"<": "‹", ">": "›", "|": "¦", "`": "'"}
+# Words of printable ASCII but those, with single spaces between: they stay as they are.
+_PLAIN = re.compile(r"[!-;=?-_a-{}~]+(?: [!-;=?-_a-{}~]+)*")
 _ASCII = str.maketrans({**{chr(code): " " for code in range(128) if not chr(code).isprintable()}, **_LOOKALIKES})
 
 
 def cell_text(value: object, width: int) -> str:
     """A cell in at most `width` characters; NULL is empty, and a number keeps six significant digits."""
-    match value:
+    match value:  # what is most frequent first
+        case str():
+            return one_line(value, width) or '""'
+        case float():
+            return _number(value)
         case None:
             return ""
         case bool():
             return "true" if value else "false"
         case int():
             return _cut(str(value), width)
-        case float():
-            return _number(value)
         case decimal.Decimal():
             return _cut(f"{value.normalize():f}" if value.is_finite() else str(value), width)
         case dt.date() | dt.time():
             return _cut(value.isoformat(), width)
-        case str():
-            return one_line(value, width) or '""'
         case list() | tuple():
             return _cut(", ".join(cell_text(item, width) or "NULL" for item in value), width) or "[]"
         case _:
@@ -43,6 +46,8 @@ def cell_text(value: object, width: int) -> str:
 
 def one_line(text: str, width: int) -> str:
     """`text` without line breaks, control, bidirectional and invisible characters, and cut to `width`."""
+    if len(text) <= width and _PLAIN.fullmatch(text):
+        return text
     head = text[: 8 * width + 64]
     kept = head.translate(_ASCII) if head.isascii() else "".join(map(_plain, head))
     cut = len(text) > 8 * width + 64
@@ -75,5 +80,8 @@ def _number(value: float) -> str:
         return str(int(value))
     if 10**_DIGITS <= abs(value) < 1e15:
         return f"{value:.1f}"
-    mantissa, mark, exponent = f"{value:.{_DIGITS}g}".partition("e")
-    return f"{mantissa}e{int(exponent)}" if mark else mantissa
+    text = f"{value:.{_DIGITS}g}"
+    if "e" not in text:
+        return text
+    mantissa, _, exponent = text.partition("e")
+    return f"{mantissa}e{int(exponent)}"

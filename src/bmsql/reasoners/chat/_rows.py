@@ -88,20 +88,24 @@ class _Table:
         names = result.names()
         titles = [one_line(names[place], _NAME_WIDTH) for place in places]
         texts = [[row[place] for place in places] for row in cells]
-        same = [
-            column for column in range(1, len(places)) if len(texts) > 2 and len({row[column] for row in texts}) == 1
-        ]
+        same = [column for column in range(1, len(places)) if len(texts) > 2 and _is_same(texts, column)]
         shown = [column for column in range(len(places)) if column not in same]
         self.same = "; ".join(f"{titles[column]} = {texts[0][column] or 'NULL'}" for column in same)
-        self.lines = [_line(titles[column] for column in shown)]
-        self.lines += [_line(row[column] for column in shown) for row in texts]
+        rows = [[row[column] for column in shown] for row in texts] if same else texts
+        self.lines = [_line([titles[column] for column in shown]), *map(_line, rows)]
         sizes = [len(line.encode()) + 1 for line in self.lines]
         self.sizes = [*accumulate(sizes)]
         self.notes = ""
-        if any(not row[column] for row in texts for column in shown):
+        if any("" in row for row in rows):
             self.notes += " An empty cell is not recorded."
-        if any(cell.endswith(CUT) for row in texts for cell in row):
+        marked = CUT in self.same or any(CUT in line for line in self.lines)
+        if marked and any(cell.endswith(CUT) for row in texts for cell in row):
             self.notes += f" {CUT} is cut text."
+
+
+def _is_same(rows: Sequence[Sequence[str]], column: int) -> bool:
+    first = rows[0][column]
+    return all(row[column] == first for row in rows)
 
 
 def _line(cells: Iterable[str]) -> str:

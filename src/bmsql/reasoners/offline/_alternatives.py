@@ -27,6 +27,9 @@ class _Placed(NamedTuple):
 
 def alternatives(filters: Sequence[Filter], question: Question) -> list[Filter]:
     """The filters, with those of which one is enough marked as alternatives."""
+    valued_ones = sum(one.op == "=" for one in filters)
+    if "or" not in question.lows and valued_ones < 2:
+        return [*filters]
     groups: dict[int, int] = {}
     for left, right in pairwise(_placed(filters, question)):
         one, other = filters[left.number], filters[right.number]
@@ -46,6 +49,8 @@ def alternatives(filters: Sequence[Filter], question: Question) -> list[Filter]:
 
 def unjoined(question: Question, plan: Plan, model: SemanticModel) -> str:
     """An "or" between conditions that the plan nevertheless asks for together."""
+    if "or" not in question.lows:
+        return ""
     implied = {use.rule for use in plan.conventions if use.mode == "implied"}
     placed = _placed(plan.filters, question)
     rules = [
@@ -111,8 +116,10 @@ def _placed(filters: Sequence[Filter], question: Question) -> list[_Placed]:
 
 def _span(words: str, question: Question) -> tuple[int, int] | None:
     found = re.search(rf"(?<!\w){re.escape(words)}(?!\w)", question.text) if words else None
-    tokens = enumerate(question.chunked.tokens)
-    inside = [index for index, token in tokens if found and found.start() <= token.start < found.end()]
+    if found is None:
+        return None
+    start, end = found.span()
+    inside = [index for index, token in enumerate(question.chunked.tokens) if start <= token.start < end]
     return (inside[0], inside[-1] + 1) if inside else None
 
 

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from rapidfuzz import fuzz, process
 
 from bmsql.reasoners.offline._tokens import Token
-from bmsql.reasoners.offline._vocabulary import ARTICLES, Phrases, Sense, Vocabulary, stem
+from bmsql.reasoners.offline._vocabulary import ARTICLES, LESS_OF, Phrases, Sense, Vocabulary, stem
 from bmsql.types import Mention
 
 # Words that may stand inside a trigger phrase beside its own.
 _WIDEST_GAP = 4
 
 
-@dataclass(frozen=True)
+@lru_cache(maxsize=4096)
+def _by_kind(senses: tuple[Sense, ...]) -> dict[str, tuple[str, ...]]:
+    """The names of some senses by their kind; phrases have the same senses in every question."""
+    found: dict[str, tuple[str, ...]] = {}
+    for sense in senses:
+        found[sense.kind] = (*found.get(sense.kind, ()), sense.name)
+    return found
+
+
+@dataclass(slots=True)
 class Chunk:
-    """A stretch of tokens `[first, last)` with its possible meanings, or one mention."""
+    """A stretch of tokens `[first, last)` with its possible meanings, or one mention. Not to be changed."""
 
     first: int
     last: int
@@ -27,6 +36,10 @@ class Chunk:
     text: str
     senses: tuple[Sense, ...] = ()
     mention: Mention | None = None
+    _names: dict[str, tuple[str, ...]] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self._names = _by_kind(self.senses)
 
     @property
     def linked(self) -> Mention:
@@ -35,29 +48,24 @@ class Chunk:
             raise ValueError(f"'{self.text}' is not a linked mention")
         return self.mention
 
+    @property
+    def kinds(self) -> Iterable[str]:
+        """What kinds of things it may stand for."""
+        return self._names
+
     def names(self, kind: str) -> tuple[str, ...]:
         """What the chunk may stand for as a `kind`."""
         return self._names.get(kind, ())
 
-    @cached_property
-    def _intents(self) -> frozenset[str]:
-        return frozenset(self.names("english"))
-
-    @cached_property
-    def _names(self) -> dict[str, tuple[str, ...]]:
-        found: dict[str, tuple[str, ...]] = {}
-        for sense in self.senses:
-            found[sense.kind] = (*found.get(sense.kind, ()), sense.name)
-        return found
-
     def is_english(self, *intents: str) -> bool:
         """Whether the chunk is one of these intents of plain English."""
-        return not self._intents.isdisjoint(intents)
+        said = self._names.get("english")
+        return said is not None and any(intent in said for intent in intents)
 
 
 @dataclass
 class Chunked:
-    """A question in chunks. `unknown` are words that nothing explains."""
+    """A question in chunks, which stay as they are once they are asked for. `unknown`: words that nothing explains."""
 
     text: str
     tokens: list[Token]
@@ -67,18 +75,37 @@ class Chunked:
     unknown: list[Token] = field(default_factory=list)
     corrected: dict[str, str] = field(default_factory=dict)
 
-    def english(self, *intents: str) -> list[Chunk]:
+    def english(self, *intents: str) -> Sequence[Chunk]:
         """Chunks of plain English with one of these intents."""
-        return [chunk for chunk in self.chunks if chunk.is_english(*intents)]
+        said = [intent for intent in intents if intent in self._by_intent]
+        if len(said) > 1:
+            return [chunk for chunk in self.of("english") if chunk.is_english(*said)]
+        return self._by_intent[said[0]] if said else ()
 
-    def of(self, kind: str) -> list[Chunk]:
+    def of(self, kind: str) -> Sequence[Chunk]:
         """Chunks that may be of a kind."""
-        return [chunk for chunk in self.chunks if chunk.names(kind)]
+        return self._by_kind.get(kind, ())
 
-    @property
-    def mentions(self) -> list[Chunk]:
+    @cached_property
+    def mentions(self) -> Sequence[Chunk]:
         """Chunks that are linked mentions."""
         return [chunk for chunk in self.chunks if chunk.mention]
+
+    @cached_property
+    def _by_kind(self) -> dict[str, list[Chunk]]:
+        found: dict[str, list[Chunk]] = {}
+        for chunk in self.chunks:
+            for kind in chunk.kinds:
+                found.setdefault(kind, []).append(chunk)
+        return found
+
+    @cached_property
+    def _by_intent(self) -> dict[str, list[Chunk]]:
+        found: dict[str, list[Chunk]] = {}
+        for chunk in self.of("english"):
+            for intent in dict.fromkeys(chunk.names("english")):
+                found.setdefault(intent, []).append(chunk)
+        return found
 
 
 def cut(text: str, tokens: list[Token], mentions: Sequence[Mention], vocabulary: Vocabulary) -> Chunked:
@@ -142,16 +169,18 @@ def _inside(
 
 def _around(text: str, tokens: list[Token], words: list[str], inside: set[int], vocabulary: Vocabulary) -> list[Chunk]:
     """`reduced cerebellar expression`: a phrase of plain English with a name in the midst of it."""
+    if not inside or vocabulary.lessening.isdisjoint(words):
+        return []
     places = [index for index in range(len(tokens)) if index not in inside]
     outside = [words[index] for index in places]
     found = []
     for position, place in enumerate(places):
         match = vocabulary.main.match(outside, position)
-        if match is None or match[0] < 2 or Sense("english", "less_of") not in match[1]:
+        if match is None or match[0] < 2 or LESS_OF not in match[1]:
             continue
         last = places[position + match[0] - 1] + 1
         if last - place > match[0]:
-            found.append(_chunk(text, tokens, place, last, (Sense("english", "less_of"),), None))
+            found.append(_chunk(text, tokens, place, last, (LESS_OF,), None))
     return found
 
 
@@ -163,15 +192,15 @@ def _is_count(words: list[str], vocabulary: Vocabulary) -> bool:
 def _covered(rule: Chunk, chunks: list[Chunk]) -> bool:
     """Whether a trigger is only part of a condition, as `significant` in `labelled not significant`."""
     if any(
-        _says_when(chunk) and (chunk.first <= rule.first < chunk.last or chunk.first < rule.last < chunk.last)
+        (chunk.first <= rule.first < chunk.last or chunk.first < rule.last < chunk.last) and _says_when(chunk)
         for chunk in chunks
     ):
         return True  # `first approved`, and `lack an approval year`
     return any(
-        chunk.names("condition")
-        and chunk.first <= rule.first
+        chunk.first <= rule.first
         and rule.last <= chunk.last
         and chunk.last - chunk.first > 1
+        and chunk.names("condition")
         for chunk in chunks
     )
 
@@ -242,14 +271,13 @@ def _spelling(
     words, corrected = [], {}
     for token in tokens:
         low = token.low
-        inside = any(mention.start <= token.start < mention.end for mention in mentions)
         if (
             token.kind != "word"
-            or inside
             or low in known
             or low in vocabulary.filler
             or len(low) < 5
             or not low.isalpha()
+            or any(mention.start <= token.start < mention.end for mention in mentions)
         ):
             words.append(low)
             continue

@@ -120,13 +120,15 @@ class Composer:
 
     def _or_approved(self, family: str, filters: list[Filter], triggers: Sequence[Chunk]) -> list[Filter]:
         """`approved or in phase 3`: the approval rule's own value beside the phase that is named."""
+        phases = [one for one in self.question.numbers.comparisons if one.kind == "phase" and one.op == "="]
+        if not phases:
+            return filters
         for use in self.reader.uses(family, triggers, frozenset()):
             rule = self.rules[use.rule]
             if rule.kind != "approval" or use.mode != "implied" or rule.op != "=":
                 continue
-            for one in self.question.numbers.comparisons:
-                between = self._between(triggers, use.words, one.first, one.last)
-                if one.kind == "phase" and one.op == "=" and "or" in between:
+            for one in phases:
+                if "or" in self._between(triggers, use.words, one.first, one.last):
                     filters = [
                         each.model_copy(update={"values": (*each.values, int(rule.value))})  # type: ignore[arg-type]
                         if each.target == rule.role and each.words == one.words
@@ -171,8 +173,7 @@ class Composer:
     def _absent(self, family: str, chunks: Sequence[Chunk]) -> list[Filter]:
         """`without a recorded year`, `no frequency recorded`: the attribute is NULL."""
         found = []
-        cues = self.question.chunked.english("recorded_not")
-        for cue in cues:
+        for cue in self.question.chunked.english("recorded_not"):
             near = [
                 (abs(chunk.first - cue.last) if chunk.first >= cue.last else cue.first - chunk.last, chunk)
                 for chunk in chunks
@@ -207,10 +208,10 @@ class Composer:
     def _named_text(self, family: str, filters: Sequence[Filter]) -> list[Filter]:
         """`gene sets with lipoprotein in their name`, or a quoted name."""
         entity = self.model.families[family].subject
-        name = quoted(self.question.text)
         recipes = text_entities(family, self.model)
         if not recipes or any(one.target in recipes for one in filters):
             return []
+        name = quoted(self.question.text)
         target = entity if entity in recipes else recipes[0]
         if name and not any(name in chunk.text or chunk.text in name for chunk in self.question.chunked.mentions):
             return [Filter(target=target, op="match", values=(name,), words=name)]
@@ -334,13 +335,14 @@ class Composer:
 
     def _unthresholded(self, part: Part) -> list[str]:
         """`significant pathways`: no threshold is implied for them, which the answer must say."""
-        family = self.model.families[part.family]
-        told = {rule.name for rule in self.rules if part.family in rule.families and rule.kind == "threshold"}
-        said = [
-            rule
+        said = any(
+            self._is_threshold(sense.name) and sense.mode == "imply"
             for rule in self.question.chunked.rules
-            if any(self._is_threshold(sense.name) and sense.mode == "imply" for sense in rule.senses)
-        ]
+            for sense in rule.senses
+        )
+        if not said or any(rule.kind == "threshold" and part.family in rule.families for rule in self.rules):
+            return []
+        family = self.model.families[part.family]
         measure = next(
             (
                 name
@@ -349,7 +351,7 @@ class Composer:
             ),
             "",
         )
-        if told or not said or not measure or any(one.target == family.order for one in part.filters):
+        if not measure or any(one.target == family.order for one in part.filters):
             return []
         return [
             f"no threshold is implied for the {family.label}: they are ranked by {self.model.attributes[measure].label}"

@@ -16,6 +16,8 @@ from bmsql.types import Filter, Plan
 _NOT_COMPARING = frozenset({"rather", "other"})
 _PRONOUNS = frozenset({"it", "that", "this", "them", "those", "each", "one"})
 _ORDINALS = frozenset({"second", "third", "fourth", "fifth", "2nd", "3rd", "4th", "5th"})
+_HEEDED = _ORDINALS | {"not", "least", "only"}
+_COMPARING = frozenset({"than", "before", "after", "same", "below", "above", "under", "over", "exceeding"})
 # How many words may stand between an ordinal and the superlative that it counts.
 _NEAR_RANK = 3
 # How many words may stand between a "not" and the words that waive a rule.
@@ -28,31 +30,7 @@ _IDLE_NOT = frozenset({"no", "not", "without", "don't", "doesn't"})
 
 def doubt(question: Question, plan: Plan, model: SemanticModel) -> str:
     """Why the plan cannot be the whole question, or an empty string."""
-    for check in (
-        _unread,
-        _agents,
-        _mentions,
-        _numbers,
-        _comparisons,
-        _negations,
-        unjoined,
-        contradiction,
-        less,
-        shared,
-        several,
-        ratios,
-        members,
-        trivial,
-        graded,
-        ordinals,
-        roughly,
-        between_names,
-        exclusive,
-        unmade,
-        apart,
-        _aggregates,
-        _rankings,
-    ):
+    for check in _CHECKS:
         problem = check(question, plan, model)
         if problem:
             return problem
@@ -62,20 +40,23 @@ def doubt(question: Question, plan: Plan, model: SemanticModel) -> str:
 def _unread(question: Question, plan: Plan, model: SemanticModel) -> str:
     """Wordings that no plan expresses: they are refused rather than read as something else."""
     lows = question.lows
-    if any(letter.isalpha() and ord(letter) > _LAST_LATIN and letter not in _GREEK for letter in question.text):
+    if not question.text.isascii() and any(
+        letter.isalpha() and ord(letter) > _LAST_LATIN and letter not in _GREEK for letter in question.text
+    ):
         return "Only English is understood here."
     said = next((word for word in ("neither", "nor") if word in lows), "")
     if said:
         return f"'{said}' is not understood; ask for each part on its own."
     ranks = question.chunked.english("best", "most", "largest", "smallest", "fewest")
-    problem = next((found for index in range(len(lows)) if (found := _unread_at(question, plan, index, ranks))), "")
+    heeded = (index for index, low in enumerate(lows) if low in _HEEDED)
+    problem = next((found for index in heeded if (found := _unread_at(question, plan, index, ranks))), "")
     if problem:
         return problem
-    end = max((index + 1 for index, token in enumerate(question.chunked.tokens) if token.kind != "stop"), default=0)
     last = ranks[-1] if ranks else None
-    bare = last is not None and " " not in last.text and plan.aggregate is None
-    if last is not None and bare and last.last == end and not last.names("attribute"):
-        return f"It is not clear what '{last.text}' ranks by."
+    if last is not None and " " not in last.text and plan.aggregate is None and not last.names("attribute"):
+        end = max((index + 1 for index, token in enumerate(question.chunked.tokens) if token.kind != "stop"), default=0)
+        if last.last == end:
+            return f"It is not clear what '{last.text}' ranks by."
     letter = lone_letter(question, model)
     if letter:
         return f"It is not clear what '{letter}' restricts."
@@ -110,9 +91,10 @@ def _agents(question: Question, plan: Plan, model: SemanticModel) -> str:
     """`which proteins does LRRK2 bind`: what is matched as a target is the one that acts."""
     for chunk in question.chunked.mentions:
         before = question.lows[chunk.first - 1] if chunk.first else ""
+        if before not in ("does", "do", "did") or model.entities[chunk.linked.entity].kind != "symbol":
+            continue
         verb = next((one for one in question.chunked.of("attribute") if 0 <= one.first - chunk.last <= 1), None)
-        symbol = model.entities[chunk.linked.entity].kind == "symbol"
-        if symbol and before in ("does", "do", "did") and verb is not None:
+        if verb is not None:
             entities = {model.attributes[name].entity for name in verb.names("attribute")}
             if chunk.linked.entity in entities:
                 return f"The tables say what acts on {chunk.text}, not what {chunk.text} acts on."
@@ -136,6 +118,8 @@ def _among_themselves(question: Question, model: SemanticModel) -> str:
 
 
 def _mentions(question: Question, plan: Plan, model: SemanticModel) -> str:
+    if not question.chunked.mentions:
+        return ""
     used = {str(value).lower() for one in plan.filters for value in one.values}
     about = {value for source in plan.sources for value in model.tables[source.table].about.values()}
     for source in plan.sources:
@@ -145,9 +129,10 @@ def _mentions(question: Question, plan: Plan, model: SemanticModel) -> str:
         stored = {value.lower() for values in mention.stored.values() for value in values} | {mention.value.lower()}
         if stored & used or mention.value in about or _inside(chunk, question.chunked.hints):
             continue
-        judged = any(question.is_judged(chunk, model.families[family].subject) for family in question.families)
-        if model.entities[mention.entity].classifies or chunk.senses or judged:
+        if model.entities[mention.entity].classifies or chunk.senses:
             continue  # read as a noun or an attribute instead
+        if any(question.is_judged(chunk, model.families[family].subject) for family in question.families):
+            continue
         if any(region.first is not None and 0 <= place.first - chunk.last <= 3 for region, place in question.regions):
             continue  # describes the region behind it
         if any(chunk.text == one.words for one in plan.filters):
@@ -157,6 +142,9 @@ def _mentions(question: Question, plan: Plan, model: SemanticModel) -> str:
 
 
 def _numbers(question: Question, plan: Plan, model: SemanticModel) -> str:
+    numbers = [(index, token) for index, token in enumerate(question.chunked.tokens) if token.kind == "number"]
+    if not numbers and not question.numbers.comparisons:
+        return ""
     used = {index for one in question.numbers.comparisons for index in range(one.first, one.last)}
     if question.numbers.limit_at is not None:
         used.add(question.numbers.limit_at)
@@ -164,8 +152,8 @@ def _numbers(question: Question, plan: Plan, model: SemanticModel) -> str:
         used.update(range(chunk.first, chunk.last))
     spans = [(chunk.start, chunk.end) for chunk in question.chunked.english("build_37", "build_38")]
     spans += question.quoted
-    for index, token in enumerate(question.chunked.tokens):
-        if token.kind != "number" or index in used or index in question.distances:
+    for index, token in numbers:
+        if index in used or index in question.distances:
             continue
         if any(start <= token.start < end for start, end in spans) or _inside_any(index, question):
             continue
@@ -189,9 +177,13 @@ def _is_placed(words: str, *filters: Iterable[Filter]) -> bool:
 
 
 def _comparisons(question: Question, plan: Plan, model: SemanticModel) -> str:
-    used = {index for one in question.numbers.comparisons for index in range(one.first, one.last)}
     lows = question.lows
+    if _COMPARING.isdisjoint(lows):
+        return ""
+    used = {index for one in question.numbers.comparisons for index in range(one.first, one.last)}
     for index, low in enumerate(lows):
+        if low not in _COMPARING:
+            continue
         follower = lows[index + 1] if index + 1 < len(lows) else ""
         if (
             low == "than"
@@ -212,6 +204,9 @@ def _comparisons(question: Question, plan: Plan, model: SemanticModel) -> str:
 
 
 def _negations(question: Question, plan: Plan, model: SemanticModel) -> str:
+    cues = question.chunked.english("not", "but_not")
+    if not cues:
+        return ""
     anti = any(join.kind == "anti" for join in plan.joins) or any(
         one.words and (one.negated or one.op in ("!=", "null", "null_or")) for one in plan.filters
     )
@@ -219,7 +214,7 @@ def _negations(question: Question, plan: Plan, model: SemanticModel) -> str:
     false_tests = any(one.values == (False,) for one in plan.filters)
     waived = {use.words for use in plan.conventions if use.mode == "waived" and use.words}
     compared = {index for one in question.numbers.comparisons for index in range(one.first, one.last)}
-    for chunk in question.chunked.english("not", "but_not"):
+    for chunk in cues:
         if chunk.first in compared or chunk.first in question.distances:
             continue  # `no more than`
         used = {use.rule for use in plan.conventions}
@@ -285,3 +280,31 @@ def _inside(chunk: Chunk, others: Iterable[Chunk], *, longer: bool = False) -> b
         and (not longer or other.last - other.first > chunk.last - chunk.first)
         for other in others
     )
+
+
+_CHECKS = (
+    _unread,
+    _agents,
+    _mentions,
+    _numbers,
+    _comparisons,
+    _negations,
+    unjoined,
+    contradiction,
+    less,
+    shared,
+    several,
+    ratios,
+    members,
+    trivial,
+    graded,
+    ordinals,
+    roughly,
+    between_names,
+    exclusive,
+    unmade,
+    apart,
+    _aggregates,
+    _rankings,
+)
+"""In this order: the first problem is the one that is told."""

@@ -17,22 +17,27 @@ _POINTED = (["these"], ["those"], ["the"], ["both"])
 
 def lone_letter(question: Question, model: SemanticModel) -> str:
     """A capital letter that no chunk covers, such as an allele, where no named thing is looked up."""
-    subjects = {model.families[family].subject for family in question.families}
-    if any(chunk.linked.entity in subjects for chunk in question.chunked.mentions):
+    letters = [
+        (index, token.text)
+        for index, token in enumerate(question.chunked.tokens)
+        if index and len(token.text) == 1 and token.kind == "word" and token.text.isupper() and token.text != "I"
+    ]
+    subjects = {model.families[family].subject for family in question.families} if letters else set()
+    if not letters or any(chunk.linked.entity in subjects for chunk in question.chunked.mentions):
         return ""
     chunks = (*question.chunked.chunks, *question.chunked.rules, *question.chunked.hints)
-    for index, token in enumerate(question.chunked.tokens):
-        lone = token.kind == "word" and len(token.text) == 1 and token.text.isupper() and token.text != "I"
-        if lone and index and not any(chunk.first <= index < chunk.last for chunk in chunks):
-            return token.text
+    for index, text in letters:
+        if not any(chunk.first <= index < chunk.last for chunk in chunks):
+            return text
     return ""
 
 
 def less(question: Question, plan: Plan, model: SemanticModel) -> str:
     """`reduced expression` turns a direction round; without one it would say nothing."""
     cues = question.chunked.english("less_of")
-    directed = any(use.rule in question.directions for use in plan.conventions)
-    return f"It is not clear what '{cues[0].text}' does." if cues and not directed else ""
+    if not cues or any(use.rule in question.directions for use in plan.conventions):
+        return ""
+    return f"It is not clear what '{cues[0].text}' does."
 
 
 def shared(question: Question, plan: Plan, model: SemanticModel) -> str:
@@ -43,20 +48,22 @@ def shared(question: Question, plan: Plan, model: SemanticModel) -> str:
         for chunk in question.chunked.english("both")
         if chunk.text.lower() in _SHARING and lows[chunk.last : chunk.last + 1] != ["of"]  # `what share of ...`
     ]
+    if not cues or plan.joins or plan.combine != "single":
+        return ""
     named = [one.target for one in plan.filters if one.op == "match"]
-    apart = len(named) > len(set(named)) or any(len(one.values) > 1 for one in plan.filters)
-    if cues and not plan.joins and plan.combine == "single" and not apart:
+    if len(named) == len(set(named)) and all(len(one.values) <= 1 for one in plan.filters):
         return f"It is not clear what '{cues[0].text}' compares."
     return ""
 
 
 def ratios(question: Question, plan: Plan, model: SemanticModel) -> str:
     """`effect per standard error`: no plan divides one measure by another."""
-    families = {model.tables[source.table].family for source in plan.sources}
-    for cue in question.chunked.english("per"):
+    cues = [cue for cue in question.chunked.english("per") if cue.text.lower() == "per"]
+    families = {model.tables[source.table].family for source in plan.sources} if cues else set()
+    for cue in cues:
         behind = next((one for one in question.chunked.of("attribute") if 0 <= one.first - cue.last <= 1), None)
         before = any(0 <= cue.first - one.last <= 1 for one in question.chunked.of("attribute"))
-        if cue.text.lower() == "per" and behind and before and any(is_measured(behind, one, model) for one in families):
+        if behind and before and any(is_measured(behind, one, model) for one in families):
             return f"A ratio ('per {behind.text}') is not understood; ask for both measures."
     return ""
 
@@ -65,14 +72,18 @@ def several(question: Question, plan: Plan, model: SemanticModel) -> str:
     """`between two genes`, `at three loci`: a number in words beside things that are not named."""
     if question.vocabulary is None:
         return ""
+    numbers = question.vocabulary.number_words
+    counting = [(index, low) for index, low in enumerate(question.lows) if low in numbers or low == "single"]
+    if not counting:
+        return ""
     used = {index for one in question.numbers.comparisons for index in range(one.first, one.last)}
     used |= {question.numbers.limit_at} if question.numbers.limit_at is not None else set()
     families = {model.tables[source.table].family for source in plan.sources}
-    for index, low in enumerate(question.lows):
+    for index, low in counting:
         single = low == "single" and index not in used and question.lows[max(0, index - 1) : index] == ["a"]
         if single and any(counted_measure(question, index + 1, family, model) for family in families):
             return "It is not clear what 'a single' restricts; say 'exactly one'."
-        count = question.vocabulary.number_words.get(low, 0)
+        count = numbers.get(low, 0)
         if count < 2 or index in used or question.lows[max(0, index - 1) : index] in _POINTED:
             continue
         noun = next((one for one in question.chunked.of("noun") if one.first == index + 1 and not one.mention), None)

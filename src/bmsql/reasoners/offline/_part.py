@@ -264,9 +264,8 @@ class PartReader:
             elif "weak_waive" in found:
                 uses.append(ConventionUse(rule=name, mode="waived", words=found["weak_waive"]))
         # A cut-off of the user's own stands, also where the rule comes only with another one.
-        own = [
-            rule for rule in self.rules if rule.kind == "threshold" and rule.name in triggers and _states(rule, stated)
-        ]
+        rules = self.rules if stated else ()
+        own = [rule for rule in rules if rule.kind == "threshold" and rule.name in triggers and _states(rule, stated)]
         uses += [ConventionUse(rule=rule.name, mode="stated") for rule in own if rule.name not in modes]
         return uses
 

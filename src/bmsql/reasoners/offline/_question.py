@@ -174,7 +174,8 @@ class Question:
 def open_question(text: str, mentions: tuple[Mention, ...], model: SemanticModel, vocabulary: Vocabulary) -> Question:
     """Cut a cleaned question up, with its regions and numbers."""
     tokens = tokenise(text)
-    found = regions(text) if any(entity.kind == "region" for entity in model.entities.values()) else []
+    named = next((name for name, entity in model.entities.items() if entity.kind == "region"), "")
+    found = regions(text) if named else []
     mentions = tuple(
         mention
         for mention in mentions
@@ -182,7 +183,6 @@ def open_question(text: str, mentions: tuple[Mention, ...], model: SemanticModel
         and not any(region.start < mention.end and mention.start < region.end for region in found)
     )
     chunked = cut(text, tokens, mentions, vocabulary)
-    named = next((name for name, entity in model.entities.items() if entity.kind == "region"), "")
     taken: set[int] = set()
     placed = []
     for region in found:
@@ -197,12 +197,13 @@ def open_question(text: str, mentions: tuple[Mention, ...], model: SemanticModel
             index for index, token in enumerate(tokens) if token.end > distance[1] and token.start < distance[2]
         }
         taken |= distances
-    chunked.chunks[:] = [
-        chunk
-        for chunk in chunked.chunks
-        if not any(chunk.first < place.last and place.first < chunk.last for _, place in placed)
-    ]
-    chunked.chunks.extend(chunk for _, chunk in placed)
+    if placed:
+        kept = [
+            chunk
+            for chunk in chunked.chunks
+            if not any(chunk.first < place.last and place.first < chunk.last for _, place in placed)
+        ]
+        chunked.chunks[:] = [*kept, *(chunk for _, chunk in placed)]
     chunked.chunks.sort(key=lambda chunk: chunk.first)
     chunked.unknown[:] = [token for token in chunked.unknown if tokens.index(token) not in taken]
     for chunk in chunked.mentions:
@@ -211,11 +212,10 @@ def open_question(text: str, mentions: tuple[Mention, ...], model: SemanticModel
         taken.update(range(chunk.first, chunk.last))
     numbers = read_numbers(chunked, vocabulary, taken)
     used = {index for one in numbers.comparisons for index in range(one.first, one.last)}
-    chunked.unknown[:] = [token for token in chunked.unknown if tokens.index(token) not in used]
     chunked.unknown[:] = [
         token
         for token in chunked.unknown
-        if not (token.low in vocabulary.graded and numbers.gloss(tokens.index(token)))
+        if (index := tokens.index(token)) not in used and not (token.low in vocabulary.graded and numbers.gloss(index))
     ]
     around = distance[0] if distance and not any(region.first for region in found) else 0
     return Question(text, chunked, placed, numbers, model, distances=distances, distance=around, vocabulary=vocabulary)

@@ -9,7 +9,7 @@ from bmsql.reasoners.offline._question import Question
 from bmsql.semantic import SemanticModel
 
 _MOST_WORDS = ("most ", "largest ", "greatest ", "biggest ", "highest ", "maximum ", "max ")
-_LEAST_WORDS = ("fewest ", "smallest ", "lowest ", "minimum ")
+_SUPERLATIVES = (*_MOST_WORDS, "fewest ", "smallest ", "lowest ", "minimum ")
 _LAST_WORDS = ("last", "latest")
 _ORDINALS = frozenset({"first", "earliest", *_LAST_WORDS})
 _TIMES = frozenset(
@@ -43,10 +43,10 @@ def ranking(question: Question, family: str, model: SemanticModel) -> Ranking | 
 
 def _in_words_of_the_attribute(question: Question, family: str, model: SemanticModel) -> Ranking | None:
     """`the most trade names`, `the largest gene set`, where the model knows these words."""
-    for chunk in question.chunked.chunks:
-        text = chunk.text.lower()
+    for chunk in question.chunked.of("attribute"):
         if chunk.mention or not is_superlative(chunk) or has_number(question, chunk):
             continue
+        text = chunk.text.lower()
         for name in chunk.names("attribute"):
             if family in model.attributes[name].measure:
                 # "the most potent" of a measure whose best value is the smallest is the smallest.
@@ -57,7 +57,7 @@ def _in_words_of_the_attribute(question: Question, family: str, model: SemanticM
 
 def is_superlative(chunk: Chunk) -> bool:
     """Whether a phrase opens with "most", "largest" or the like."""
-    return chunk.text.lower().startswith((*_MOST_WORDS, *_LEAST_WORDS))
+    return chunk.text.lower().startswith(_SUPERLATIVES)
 
 
 def has_number(question: Question, chunk: Chunk) -> bool:
@@ -81,7 +81,7 @@ def _by_a_superlative(question: Question, family: str, model: SemanticModel) -> 
     """`the lowest p-value`, `the highest phase`."""
     for chunk in question.chunked.english("smallest", "largest", "most", "fewest"):
         counts = chunk.is_english("most", "fewest")
-        for other in question.chunked.chunks:
+        for other in question.chunked.of("attribute"):
             gap = other.first - chunk.last
             if other is chunk or not -_REACH <= gap <= _REACH:
                 continue
@@ -98,7 +98,7 @@ def _behind_by(question: Question, family: str, model: SemanticModel) -> Ranking
     """`top 3 drugs by number of linked diseases`."""
     if not question.has("best", "rank", "largest", "smallest") and question.numbers.limit is None:
         return None
-    for chunk in question.chunked.chunks:
+    for chunk in question.chunked.of("attribute"):
         if chunk.first and question.lows[chunk.first - 1] == "by" and not chunk.mention:
             for name in chunk.names("attribute"):
                 if family in model.attributes[name].measure:

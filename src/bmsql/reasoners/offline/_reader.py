@@ -8,13 +8,13 @@ from bmsql.conventions import RuleBook
 from bmsql.reasoners.offline._chunks import Chunk
 from bmsql.reasoners.offline._compose import Composer
 from bmsql.reasoners.offline._doubts import doubt
-from bmsql.reasoners.offline._families import Fit, Weighted, choose, joinable_families, weigh
+from bmsql.reasoners.offline._families import Families, Fit, Weighted
 from bmsql.reasoners.offline._named import searches_text
 from bmsql.reasoners.offline._question import Question, open_question
 from bmsql.reasoners.offline._refuse import refuse
 from bmsql.reasoners.offline._regions import band
 from bmsql.reasoners.offline._shape import shape_of
-from bmsql.reasoners.offline._studies import name_studies
+from bmsql.reasoners.offline._studies import Studies
 from bmsql.reasoners.offline._tokens import clean
 from bmsql.reasoners.offline._vocabulary import Vocabulary
 from bmsql.semantic import SemanticModel
@@ -45,22 +45,22 @@ class Reader:
         self.rule_families = {rule.name: rule.families for rule in rules if rule.role}
         self.thresholds = frozenset(rule.name for rule in rules if rule.kind == "threshold")
         self.directions = frozenset(rule.name for rule in rules if rule.kind == "direction")
-        self.joinable = joinable_families(model)
+        self.studies = Studies(model, tables)
+        self.families = Families(model, self.rule_families, self.thresholds, tables)
 
     def read(self, question: str) -> Plan:
         """The plan for a question; never raises for what it does not understand."""
         text = clean(question)
         mentions = self.link(text)
-        mentions, studied = name_studies(text, mentions, self.model, self.tables)
+        mentions, studied = self.studies.name(text, mentions)
         opened = open_question(text, mentions, self.model, self.vocabulary)
         if len(opened.lows) > _LONGEST:
             return _abstain(f"The question has more than {_LONGEST} words; ask for one thing at a time.", mentions)
         problem = refuse(opened, self.model, self.vocabulary)
         if problem:
             return _abstain(problem, mentions)
-        opened.weighted = weigh(opened.chunked, self.model, self.rule_families, self.thresholds, self.tables)
-        opened.weighted = [self._in_trials(opened, item) for item in opened.weighted]
-        fits = choose(opened.weighted, self.model, self.joinable)
+        opened.weighted = [self._in_trials(opened, item) for item in self.families.weigh(opened.chunked)]
+        fits = self.families.choose(opened.weighted)
         strong = [item for item in opened.weighted if item.strongest > 1.1]
         if not fits or not strong:
             return _abstain("Nothing in the question names something that the tables hold.", mentions)
@@ -88,7 +88,7 @@ class Reader:
         opened = open_question(text, self.link(text), self.model, self.vocabulary)
         if len(opened.lows) > _LONGEST:
             return {}
-        opened.weighted = weigh(opened.chunked, self.model, self.rule_families, self.thresholds, self.tables)
+        opened.weighted = self.families.weigh(opened.chunked)
         families = tuple(dict.fromkeys(self.model.tables[table].family for table in tables.values()))
         opened.fit = Fit(families, 0.0, ())
         composer = Composer(opened, self.model, self.rules, self.tables)
@@ -105,8 +105,8 @@ class Reader:
     def _in_trials(self, question: Question, item: Weighted) -> Weighted:
         """`phase 3 for Alzheimer's` is told only where a phase belongs to a disease."""
         mention = item.chunk.mention
-        phases = [one for one in question.numbers.comparisons if one.kind == "phase"]
-        if mention is None or not any(0 < item.chunk.first - one.last <= 1 for one in phases):
+        phases = [one for one in question.numbers.comparisons if one.kind == "phase"] if mention else []
+        if not any(0 < item.chunk.first - one.last <= 1 for one in phases):
             return item
         phase = {family for one in self.model.attributes.values() if one.numbers == "phase" for family in one.measure}
         weights = {family: weight for family, weight in item.weights.items() if family in phase}

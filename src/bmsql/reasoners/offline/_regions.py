@@ -35,6 +35,8 @@ _SINGLE = re.compile(
 )
 _BAND = re.compile(r"\b(?:[1-9]|1\d|2[0-2]|[XY])[pq]\d{1,2}(?:\.\d+)?\b")
 _SCALE = {"": 1, "bp": 1, "kb": 1_000, "kbp": 1_000, "mb": 1_000_000, "mbp": 1_000_000}
+_UNITS = ("bp", "kb", "mb", "base")
+"""One of these is in every unit of a distance."""
 _SEX = {"X": 23, "Y": 24, "MT": 25}
 
 
@@ -53,6 +55,8 @@ class Region:
 def regions(text: str) -> list[Region]:
     """Chromosomes and regions named in the text, without overlaps."""
     found: list[Region] = []
+    if ":" not in text and "chr" not in text.lower():
+        return found  # of all patterns, only one does without the word, and it has a colon
     for pattern in (_RANGE, _WORDS):
         for match in pattern.finditer(text):
             chromosome, low, low_unit, high, high_unit = match.groups()
@@ -91,9 +95,9 @@ def band(text: str) -> str:
 
 def window(text: str) -> tuple[int, int, int] | None:
     """A distance such as `within 500 kb`: base pairs, and its place in the text."""
-    for match in _WINDOW.finditer(text):
-        return _base_pairs(match.group(1), match.group(2)), match.start(), match.end()
-    return None
+    low = text.lower()
+    match = _WINDOW.search(text) if any(unit in low for unit in _UNITS) else None
+    return None if match is None else (_base_pairs(match.group(1), match.group(2)), match.start(), match.end())
 
 
 def _add(

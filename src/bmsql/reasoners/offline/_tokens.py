@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
-_DASHES = "\u2010\u2011\u2012\u2013\u2014\u2212"
+_UNIFIED = str.maketrans(
+    {**dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"), **dict.fromkeys("\u2019\u2018\u02bc", "'")}
+)
 _NUMBER = (
     r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
     r"(?:\s?[x*\u00d7\u00b7]\s?10\s?(?:\^|\*\*)?\s?\(?-?\s?\d+\)?|\s?[eE]-?\d+)?"
@@ -46,8 +48,7 @@ _RANGE = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Token:
+class Token(NamedTuple):
     """A word, number or sign; `low` is what phrases are compared by."""
 
     kind: str
@@ -59,17 +60,19 @@ class Token:
 
 def clean(text: str) -> str:
     """The question with quotes and dashes unified and spaces folded; length may change."""
-    text = text.replace("\u2019", "'").replace("\u2018", "'").replace("\u02bc", "'")
-    for dash in _DASHES:
-        text = text.replace(dash, "-")
+    if not text.isascii():
+        text = text.translate(_UNIFIED)
     text = _SPACES.sub(" ", text).strip()
     if "." in text:
         text = _LATIN.sub("", text)
     if _DIGIT.search(text):
         text = _DECADE.sub(_decade, text)
         text = _RANGE.sub(r"between \1 and \2", text)
-    text = _CHROMOSOME_WORD.sub(lambda match: f"{match.group(1)} {_SMALL[match.group(2).lower()]}", text)
-    return _SCALED_WORD.sub(_scaled, text)
+    low = text.lower()
+    if "chr" in low:
+        text = _CHROMOSOME_WORD.sub(lambda match: f"{match.group(1)} {_SMALL[match.group(2).lower()]}", text)
+    scaled = any(word in low for word in _SCALES) or not low.isascii()  # where letters fold otherwise
+    return _SCALED_WORD.sub(_scaled, text) if scaled else text
 
 
 def _decade(match: re.Match[str]) -> str:

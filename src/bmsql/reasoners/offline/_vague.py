@@ -11,6 +11,7 @@ from bmsql.types import Plan
 
 _COPULAS = frozenset({"is", "are", "was", "were"})
 _ROUGHLY = frozenset({"around", "about", "near", "nearly", "roughly", "approximately", "almost", "circa"})
+_PARTING = frozenset({"each", "respectively", "versus", "vs"})
 _TOPS = frozenset({"top", "best", "first", "last", "strongest", "past", "next"})
 
 
@@ -18,12 +19,15 @@ def graded(question: Question, plan: Plan, model: SemanticModel) -> str:
     """`recently approved`, `a large effect`, `few targets`: a grade of what is asked, without a number."""
     if question.vocabulary is None:
         return ""
+    graded_words = question.vocabulary.graded
+    if graded_words.isdisjoint(question.lows):
+        return ""
     chunked = question.chunked
     # A rule of the user's own may say what `common` means.
     covering = [one for one in (*chunked.chunks, *chunked.hints) if one.last - one.first > 1] + chunked.rules
     text = " ".join(str(value).lower() for one in plan.filters for value in one.values if isinstance(value, str))
     for index, low in enumerate(question.lows):
-        if low not in question.vocabulary.graded or _is_covered(index, covering) or low in text:
+        if low not in graded_words or _is_covered(index, covering) or low in text:
             continue
         if question.numbers.gloss(index) or question.lows[max(0, index - 1) : index] == ["how"]:
             continue
@@ -73,6 +77,8 @@ def roughly(question: Question, plan: Plan, model: SemanticModel) -> str:
 
 def between_names(question: Question, plan: Plan, model: SemanticModel) -> str:
     """`SNPs between SNCA and MMRN1`: the stretch that lies between two named things is not known."""
+    if "between" not in question.lows:
+        return ""
     chunked = question.chunked
     placed = any(
         entity.kind == "region" and set(question.families) & set(entity.match) for entity in model.entities.values()
@@ -90,10 +96,12 @@ def between_names(question: Question, plan: Plan, model: SemanticModel) -> str:
 
 def exclusive(question: Question, plan: Plan, model: SemanticModel) -> str:
     """`whose only target is X`, `approved for Y only`: that there is nothing else is not asked of the rows."""
-    anti = any(join.kind == "anti" for join in plan.joins)
+    cues = question.chunked.english("only")
+    if not cues or any(join.kind == "anti" for join in plan.joins):
+        return ""
     exploded = any(model.families[family].exploded for family in question.families)
     approved = any(use.mode == "implied" and use.rule.startswith("approved") for use in plan.conventions)
-    for cue in question.chunked.english("only"):
+    for cue in cues:
         behind = next((one for one in question.chunked.chunks if 0 <= one.first - cue.last <= 1), None)
         held = (
             behind is not None
@@ -105,20 +113,22 @@ def exclusive(question: Question, plan: Plan, model: SemanticModel) -> str:
             for one in question.chunked.mentions
         )
         beside = any(0 <= rule.first - cue.last <= 1 for rule in question.chunked.rules)
-        if not anti and (held or (exploded and approved and (term or beside))):
+        if held or (exploded and approved and (term or beside)):
             return f"That there is nothing else ('{cue.text}') is not worked out here; ask without it."
     return ""
 
 
 def ordinals(question: Question, plan: Plan, model: SemanticModel) -> str:
     """`which drug was licensed first`: an order that the plan has not."""
+    if plan.intent == "rank" or ("first" not in question.lows and "last" not in question.lows):
+        return ""
     words = [index for index, token in enumerate(question.chunked.tokens) if token.kind != "stop"]
     covering = (*question.chunked.chunks, *question.chunked.rules, *question.chunked.hints)
     for index in words:
         low = question.lows[index]
         things = [one.first for one in question.chunked.chunks if one.mention or one.names("noun")]
         placed = index == words[-1] or index + 1 in things
-        if low in ("first", "last") and placed and plan.intent != "rank" and not _is_covered(index, covering):
+        if low in ("first", "last") and placed and not _is_covered(index, covering):
             return f"It is not clear what '{low}' orders by."
     return ""
 
@@ -136,12 +146,14 @@ def apart(question: Question, plan: Plan, model: SemanticModel) -> str:
     one_figure = (plan.aggregate is not None and not plan.group_by) or (plan.limit == 1 and plan.combine != "union")
     if not one_figure or plan.combine not in ("single", "union") or len(plan.sources) > 1:
         return ""
-    parted = [cue for cue in question.lows if cue in ("each", "respectively", "versus", "vs")]
+    parted = [cue for cue in question.lows if cue in _PARTING]
     parted += ["more"] if _asks_which_has_more(question) else []
+    if not parted:
+        return ""
     several = next((one for one in plan.filters if len(one.values) > 1 and "," in one.words), None)
     either = (one for one in plan.filters if one.any_of or (one.op == "=" and len(one.values) > 1))
     several = several or next(either, None)
-    if parted and several is not None:
+    if several is not None:
         return f"It is not clear how to tell '{several.words}' apart ('{parted[0]}'); ask for each alone."
     return ""
 

@@ -6,15 +6,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 from bmsql.data import safe_yaml
 from bmsql.reasoners.offline._tokens import phrase
 from bmsql.semantic import SemanticModel
 
 
-@dataclass(frozen=True)
-class Sense:
+class Sense(NamedTuple):
     """One meaning of a phrase: its kind (`noun`, `attribute`, ...) and the name it stands for."""
 
     kind: str
@@ -22,6 +21,8 @@ class Sense:
     mode: str = ""
 
 
+# `reduced`, `lower`: what is said is meant of less of a thing.
+LESS_OF = Sense("english", "less_of")
 # Passed over inside trigger phrases, in the question as in the rules.
 ARTICLES = frozenset(
     {
@@ -90,6 +91,10 @@ class Phrases:
         if sense not in senses:
             senses.append(sense)
 
+    def opening(self, sense: Sense) -> frozenset[str]:
+        """The first words of the phrases of several words that have a sense."""
+        return frozenset(words[0] for words, senses in self.senses.items() if len(words) > 1 and sense in senses)
+
     def finish(self) -> None:
         """Note the lengths of the phrases, so that the longest one is found first."""
         lengths: dict[str, set[int]] = {}
@@ -109,6 +114,8 @@ class Phrases:
         """
         if written.isupper() and (senses := self.senses.get((written,))):
             return 1, senses
+        if words[start] not in self.lengths:
+            return None
         return next(self.matches(words, start), None)
 
     def matches(self, words: list[str], start: int) -> Iterator[tuple[int, list[Sense]]]:
@@ -195,6 +202,7 @@ class Vocabulary:
                     self.rules.add(" ".join(kept) or words, Sense("rule", rule, mode))
         for layer in (self.main, self.rules, self.hints):
             layer.finish()
+        self.lessening = self.main.opening(LESS_OF)
         self.words = frozenset(self.main.words | self.rules.words | self.hints.words)
 
     def _add_model(self, model: SemanticModel) -> None:
