@@ -165,7 +165,7 @@ class BackendContract:
 
     def test_a_stopped_query_leaves_others_alone(self, case: Case, query: Query) -> None:
         with ThreadPoolExecutor(2) as pool:
-            slow = pool.submit(case.backend.execute, query(self._endless(case)), Limits(seconds=0.4))
+            slow = pool.submit(case.backend.execute, query(self._endless(case)), Limits(seconds=1.5))
             quick = [
                 case.backend.execute(query(f"SELECT COUNT(*) AS n FROM {case.qualified}"), Limits()) for _ in range(10)
             ]

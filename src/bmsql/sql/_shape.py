@@ -7,7 +7,6 @@ all of that is found out once for each shape.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Generic, NamedTuple, TypeVar
@@ -34,8 +33,8 @@ _BEFORE_USE = frozenset("""
 """.split())  # fmt: skip
 # With these, a field or an element may have a column's name and another type.
 _BEYOND = frozenset("[ { @ @@ ? STRUCT ARRAY UNNEST PIVOT UNPIVOT RECURSIVE".split())
-# An escape that gives no letter, digit or sign of a plain string.
-_QUOTE_ESCAPE = re.compile(r"\\[\\'\"]")
+# Escapes that give no letter, digit or sign of a plain string.
+_QUOTE_ESCAPES = ("\\\\", "\\'", '\\"')
 # Longer texts are few, and rarely alike.
 _LONGEST = 4_000
 _MARK, _MARK_END = "bmsql:value ", ";"
@@ -168,7 +167,8 @@ def _stand_alone(tokens: Sequence[Token], compared: Sequence[Token]) -> bool:
         width = 3 if literal.startswith(('"""', "'''")) else 1
         content = literal[width:-width]
         if literal == token.text:  # not a raw one
-            content = _QUOTE_ESCAPE.sub("'", content)
+            for escape in _QUOTE_ESCAPES:
+                content = content.replace(escape, "'")
             if "\\" in content:
                 return False
         if content in values:
