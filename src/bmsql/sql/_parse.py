@@ -48,7 +48,7 @@ def shared_tree(sql: str) -> exp.Query:
     return _parsed(sql)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=256)
 def _parsed(sql: str) -> exp.Query:
     shape = _trees.shape(sql)
     if shape is None:
