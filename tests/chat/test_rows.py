@@ -167,7 +167,8 @@ def test_a_row_too_long_for_the_budget_is_said_not_to_be_shown() -> None:
         (None, ""), (True, "true"), (0.1 + 0.2, "0.3"), (3.972698e-37, "3.9727e-37"), (0.0, "0"), (2.95e-6, "2.95e-6"),
         (1e-300, "1e-300"), (4.0, "4"), (951947, "951947"), (float("nan"), "NaN"), (float("-inf"), "-Infinity"),
         ("", '""'), (("a", None), "a, NULL"), ({"a": 1}, '{"a":1}'), (0.00153009529088, "0.0015301"),
-        (-1234567.5, "-1234567.5"),
+        (-1234567.5, "-1234567.5"), ("IL-17A (CD 20); 5'-end", "IL-17A (CD 20); 5'-end"), ("a  b", "a b"),
+        (" a ", "a"), ("a\tb\n", "a b"), ("<a|b`>", "‹a¦b'›"), ("x" * 60, "x" * 60), ("x" * 61, "x" * 59 + "…"),
     ],
 )  # fmt: skip
 def test_cells(value: object, text: str) -> None:

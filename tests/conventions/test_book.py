@@ -6,8 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from sqlglot import exp
 
 from bmsql.conventions import PROFILES, RuleBook, catalogue, load_rules
+from bmsql.conventions._scopes import aggregates
 from bmsql.errors import ConfigurationError, SemanticModelError
 from bmsql.semantic import parse_semantic_model
 from bmsql.types import ConventionUse
@@ -282,3 +284,19 @@ def test_a_book_reads_like_a_mapping() -> None:
     assert book["heidi"].name == "heidi"
     with pytest.raises(KeyError):
         book["approval_year"]
+
+
+@pytest.mark.parametrize(
+    ("sql", "found"),
+    [
+        ("SELECT t.* REPLACE (MAX(x) AS x) FROM t", ["MAX(x)"]),
+        ("SELECT a.b, 1, COUNT(*) FROM t GROUP BY 1, 2", ["COUNT(*)"]),
+        ("SELECT STRUCT(MAX(b) AS b).b, t.c.d FROM t", ["MAX(b)"]),
+        ("SELECT a, MAX(b) OVER () FROM t", []),
+        ("SELECT t.x, (SELECT MAX(q) FROM u) FROM t", []),
+    ],
+)
+def test_aggregates_are_those_of_the_list_itself(sql: str, found: list[str]) -> None:
+    select = parse(sql)
+    assert isinstance(select, exp.Select)
+    assert [bigquery(one) for one in aggregates(select)] == found

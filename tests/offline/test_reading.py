@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,10 @@ import pytest
 
 from bmsql import Agent
 from bmsql.errors import QuestionError
+from bmsql.reasoners.offline._chunks import Chunk, cut
 from bmsql.reasoners.offline._tokens import clean, number, tokenise
-from bmsql.reasoners.offline._vocabulary import Phrases, Sense
+from bmsql.reasoners.offline._vocabulary import Phrases, Sense, Vocabulary
+from bmsql.semantic import load_semantic_model
 from bmsql.types import Plan
 from tests.offline.embedded import TABLES
 from tests.yaml_files import read_yaml
@@ -162,3 +165,18 @@ def test_phrases_are_matched_whole_and_the_longest_first() -> None:
     assert phrases.match(["or"], 0) is None
     assert phrases.match(["or"], 0, "OR") == (1, [Sense("attribute", "OR")])
     assert phrases.exactly(("number", "of")) == []
+
+
+def test_phrases_of_several_intents_come_once_and_in_the_order_of_the_question() -> None:
+    vocabulary = Vocabulary(load_semantic_model(), {})
+    text = "most of the drugs, how many of them, and the most targets"
+    chunked = cut(text, tokenise(text), (), vocabulary)
+    found = chunked.english("count", "most", "no such intent")
+    assert [chunk.first for chunk in found] == sorted({chunk.first for chunk in found})
+    assert {*found_texts(chunked.english("most")), *found_texts(chunked.english("count"))} == set(found_texts(found))
+    assert "how many" in found_texts(found)
+    assert not chunked.english("no such intent")
+
+
+def found_texts(chunks: Sequence[Chunk]) -> list[str]:
+    return [chunk.text for chunk in chunks]

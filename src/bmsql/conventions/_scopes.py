@@ -14,6 +14,10 @@ from sqlglot import exp
 from bmsql.conventions._read import bare
 from bmsql.semantic import SemanticModel
 
+_LEAVES = (exp.Identifier, exp.Literal)
+_APART = (exp.Window, exp.Query)
+"""What an aggregate function within is not one of the SELECT list itself."""
+
 
 @dataclass(eq=False, slots=True)
 class Source:
@@ -258,7 +262,7 @@ def aggregates(select: exp.Select) -> list[exp.Expr]:
         node = todo.pop()
         if isinstance(node, exp.AggFunc):
             found.append(node)
-        elif not isinstance(node, exp.Window | exp.Query):
+        elif not (isinstance(node, _APART) or is_leaf(node)):
             todo += children(node)[::-1]
     return found
 
@@ -271,6 +275,13 @@ def is_grouped(select: exp.Select) -> bool:
 def lone_extreme(select: exp.Select) -> bool:
     """Whether MIN or MAX are its only aggregates, so that a bound on them keeps what one on the rows keeps."""
     return all(isinstance(found, exp.Min | exp.Max) for found in aggregates(select))
+
+
+def is_leaf(node: exp.Expr) -> bool:
+    """Whether a node is a plain name or a literal, in which no query and no function can stand."""
+    if isinstance(node, exp.Column):
+        return isinstance(node.args.get("this"), exp.Identifier)
+    return isinstance(node, _LEAVES)
 
 
 def children(node: exp.Expr) -> list[exp.Expr]:
@@ -299,5 +310,5 @@ def _subqueries(select: exp.Select) -> Iterator[exp.Expr]:
         node = stack.pop()
         if isinstance(node, exp.Query) and not isinstance(node, exp.Table):
             yield node
-        else:
+        elif not is_leaf(node):
             stack += children(node)
