@@ -90,7 +90,7 @@ class TestContract(BackendContract):
     @pytest.fixture
     def case(self, running: Emulator, kb: None) -> Iterator[Case]:
         with BigQueryBackend(PROJECT, "kb", endpoint=running.url, catalogue_cache_hours=0) as backend:
-            yield Case(backend, table="Items", rows=2000, key="id", text="name", number="x", source="study 0")
+            yield Case(backend, "Items", 2000, key="id", text="name", number="x", source="study 0", moment=1.5)
 
 
 @pytest.fixture(scope="module")
