@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sqlglot import exp
+from sqlglot.errors import UnsupportedError
 
 from bmsql.errors import InvalidSqlError, UnsupportedSqlError
 
@@ -61,7 +62,11 @@ def source(node: exp.Expr) -> str:
     # A node whose children are rewritten already has no BigQuery text any more.
     rewritten = any(inner.args.get("names") is not None for inner in node.walk())
     name = "Template" if node.args.get("names") is not None else type(node).__name__
-    text = name if rewritten else node.sql("bigquery")
+    try:
+        text = name if rewritten else node.sql("bigquery")
+    except (UnsupportedError, ValueError):
+        # The parser reads more than the generator writes, such as JSON paths with slices.
+        text = name
     return text if len(text) <= 60 else text[:57] + "..."
 
 
