@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import multiprocessing
 import time
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as NotYet
 from pathlib import Path
 
 import pytest
@@ -170,6 +172,23 @@ def test_concurrent_writers_lose_nothing(tmp_path: Path) -> None:
     for writer in writers:
         writer.join(60)
     assert len(ExampleStore(MODEL, path).examples) == 60
+
+
+def test_a_line_that_is_being_written_is_waited_for(tmp_path: Path) -> None:
+    fcntl = pytest.importorskip("fcntl")
+    path = tmp_path / "examples.jsonl"
+    line = json.dumps({"question": "Which SNPs?", "sql": "SELECT 1 AS n"}) + "\n"
+    with path.open("w", encoding="utf-8") as writer, ThreadPoolExecutor(1) as pool:
+        fcntl.flock(writer, fcntl.LOCK_EX)
+        writer.write(line[:20])
+        writer.flush()
+        reading = pool.submit(lambda: ExampleStore(MODEL, path).examples)
+        with pytest.raises(NotYet):
+            reading.result(0.2)
+        writer.write(line[20:])
+        writer.flush()
+        fcntl.flock(writer, fcntl.LOCK_UN)
+        assert [one.question for one in reading.result(30)] == ["Which SNPs?"]
 
 
 class Letters:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from pathlib import Path
@@ -22,7 +23,9 @@ def read_examples(path: Path) -> list[Example]:
     file that cannot be read.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        with path.open(encoding="utf-8") as file:
+            _lock(file.fileno(), shared=True)
+            text = file.read()
     except (FileNotFoundError, NotADirectoryError):
         return []
     except (OSError, UnicodeDecodeError) as e:
@@ -70,6 +73,7 @@ def append_example(path: Path, example: Example) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         try:
+            _lock(handle, shared=False)
             os.write(handle, (_missing_end(handle) + line).encode("utf-8", "replace"))
             os.fsync(handle)
         finally:
@@ -78,6 +82,15 @@ def append_example(path: Path, example: Example) -> None:
         raise ConfigurationError(
             f"the example cannot be kept in {path}: {e}.", remedy="Give a path that can be written to."
         ) from e
+
+
+def _lock(handle: int, *, shared: bool) -> None:
+    """Hold a file until it is closed, so that nobody reads a line of which only a part is written yet."""
+    # Where files cannot be locked, one write for each line must do.
+    with contextlib.suppress(ImportError, OSError):
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
 
 
 def _missing_end(handle: int) -> str:
