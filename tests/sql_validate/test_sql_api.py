@@ -28,7 +28,7 @@ USUAL = (
 
 def test_the_public_names() -> None:
     reading = ["Policy", "Validator", "extract_sql", "guard", "parse", "same_sql", "shared_tree", "validate"]
-    writing = ["copied", "format_sql", "one_line"]
+    writing = ["children", "copied", "format_sql", "one_line"]
     assert sorted(bmsql.sql.__all__, key=str.lower) == sorted([*reading, *writing], key=str.lower)
     for name in bmsql.sql.__all__:
         assert getattr(bmsql.sql, name).__doc__

@@ -8,13 +8,14 @@ from bmsql.sql._format import format_sql, same_sql
 from bmsql.sql._guard import guard
 from bmsql.sql._parse import parse, shared_tree
 from bmsql.sql._policy import Policy
-from bmsql.sql._tree import copied
+from bmsql.sql._tree import children, copied
 from bmsql.sql._validate import Validator, validate
 from bmsql.sql._write import one_line
 
 __all__ = [
     "Policy",
     "Validator",
+    "children",
     "copied",
     "extract_sql",
     "format_sql",

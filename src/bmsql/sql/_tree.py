@@ -47,6 +47,17 @@ def copied(tree: Node) -> Node:
     return root
 
 
+def children(node: exp.Expr) -> list[exp.Expr]:
+    """The nodes right under `node`, as `node.iter_expressions()` gives them in twice the time."""
+    found: list[exp.Expr] = []
+    for value in node.args.values():
+        if isinstance(value, exp.Expr):
+            found.append(value)
+        elif isinstance(value, list):
+            found += [item for item in value if isinstance(item, exp.Expr)]
+    return found
+
+
 def span(node: exp.Expr, source: Source | None = None) -> tuple[int, int]:
     """Offsets of the first character of `node` and behind the last, as far as positions are known."""
     start, end = None, None

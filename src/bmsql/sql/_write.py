@@ -11,7 +11,7 @@ from sqlglot.dialects.bigquery import BigQuery
 from sqlglot.generator import Generator
 
 from bmsql.sql._generator import Writer, with_writers
-from bmsql.sql._tree import copied
+from bmsql.sql._tree import children, copied
 
 _DIALECT = BigQuery()
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
@@ -58,11 +58,7 @@ def _plain_selects(tree: exp.Expr) -> dict[int, exp.Select]:
                 return {}
             if isinstance(node, exp.Select):
                 selects[id(node)] = node
-        for value in node.args.values():
-            if isinstance(value, exp.Expr):
-                todo.append(value)
-            elif isinstance(value, list):
-                todo += [item for item in value if isinstance(item, exp.Expr)]
+        todo += children(node)
     return selects
 
 
