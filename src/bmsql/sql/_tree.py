@@ -15,7 +15,7 @@ Node = TypeVar("Node", bound=exp.Expr)
 def copied(tree: Node) -> Node:
     """A copy of `tree` that shares no node with it; it has no parent.
 
-    As `tree.copy()`, in less than half the time: that one deep-copies the offsets in the `meta` of each name.
+    As `tree.copy()`, but faster: that one deep-copies the offsets in the `meta` of each name.
     The values in a `meta` are shared here, so they are to be replaced rather than changed.
     """
     root: Node = tree.__class__()
@@ -48,7 +48,7 @@ def copied(tree: Node) -> Node:
 
 
 def children(node: exp.Expr) -> list[exp.Expr]:
-    """The nodes right under `node`, as `node.iter_expressions()` gives them in twice the time."""
+    """The nodes right under `node`, as `node.iter_expressions()` gives them, but in a list."""
     found: list[exp.Expr] = []
     for value in node.args.values():
         if isinstance(value, exp.Expr):

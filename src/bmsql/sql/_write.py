@@ -50,7 +50,7 @@ def _plain_selects(tree: exp.Expr) -> dict[int, exp.Select]:
     """
     selects: dict[int, exp.Select] = {}
     todo = [tree]
-    # Its own walk, since half the time of `tree.walk()` goes to handing the nodes on.
+    # Its own walk, as `tree.walk()` spends its time on handing the nodes on.
     while todo:
         node = todo.pop()
         if isinstance(node, _TELLING):
