@@ -32,6 +32,7 @@ from bmsql.graph import (
 from bmsql.graph._build import NODES
 from bmsql.graph._drive import adrive, drive
 from bmsql.graph._plans import Plans
+from bmsql.graph._turns import Turn
 from bmsql.reasoners import current_step
 from bmsql.testing import ScriptedReasoner
 from bmsql.types import Answer, ColumnInfo, Plan, QueryResult, Source, TraceEntry
@@ -82,7 +83,7 @@ async def test_what_is_over_needs_no_thread(over: bool) -> None:
         ident = yield Wait(threading.get_ident, over=over)
         return Step({"ident": ident}, "ran")
 
-    step = await adrive(node(), None)
+    step = await adrive(node(), None, Turn())
     assert (step.update["ident"] == threading.get_ident()) is over
     assert drive(node(), None).update["ident"] == threading.get_ident()
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+import asyncio
+from typing import Any, Protocol
 
 import pytest
+from langchain_core.runnables import RunnableConfig
 
 from bmsql.errors import (
     BackendUnavailableError,
@@ -13,11 +15,12 @@ from bmsql.errors import (
     QueryTimeoutError,
     ReasonerError,
 )
-from bmsql.graph import Budgets, Dependencies, compile_graph
+from bmsql.graph import Budgets, Dependencies, ainvoke_graph, compile_graph, invoke_graph
 from bmsql.testing import ScriptedReasoner
 from bmsql.types import Answer, Clarification, Plan, Review
 from tests.graph.fakes import ALL, PLAN, UNFILTERED, LittleBackend, dependencies
 
+QUESTION = {"question": "Which SNPs?"}
 BAD = "SELECT nothing_like_it FROM study"
 GENERAL = ["plan", "generate", "validate", "execute", "inject_thresholds"]
 REFINED = [*GENERAL, "validate", "execute", "refine", "answer"]
@@ -25,13 +28,36 @@ KEYED = "SELECT UUID, SNP FROM study ORDER BY SNP LIMIT 3"
 AGAIN = Review(sufficient=False, reason="too few rows", change="look at gene CCC")
 
 
-def ask(deps: Dependencies, question: str = "Which SNPs?") -> tuple[Answer, list[str]]:
-    out = compile_graph(deps).invoke({"question": question})
-    answer = Answer.model_validate(out["answer"])
-    return answer, [entry.node for entry in answer.trace]
+class Ask(Protocol):
+    """Asks a graph of these dependencies; the answer, and the nodes that were entered."""
+
+    def __call__(self, deps: Dependencies, config: RunnableConfig | None = None) -> tuple[Answer, list[str]]: ...
 
 
-def test_changed_query_is_validated_and_run_again() -> None:
+def stepwise(deps: Dependencies, config: RunnableConfig | None) -> Answer:
+    return Answer.model_validate(compile_graph(deps).invoke(QUESTION, config)["answer"])
+
+
+def in_one_step(deps: Dependencies, config: RunnableConfig | None) -> Answer:
+    return invoke_graph(compile_graph(deps), QUESTION["question"], config)
+
+
+def asynchronously(deps: Dependencies, config: RunnableConfig | None) -> Answer:
+    return asyncio.run(ainvoke_graph(compile_graph(deps), QUESTION["question"], config))
+
+
+@pytest.fixture(params=[stepwise, in_one_step, asynchronously])
+def ask(request: pytest.FixtureRequest) -> Ask:
+    """Each path is the same, however many steps LangGraph takes for it."""
+
+    def asked(deps: Dependencies, config: RunnableConfig | None = None) -> tuple[Answer, list[str]]:
+        answer = request.param(deps, config)
+        return answer, [entry.node for entry in answer.trace]
+
+    return asked
+
+
+def test_changed_query_is_validated_and_run_again(ask: Ask) -> None:
     answer, path = ask(dependencies(ScriptedReasoner(plan=PLAN, draft=ALL)))
     assert path == REFINED
     assert answer.general is not None
@@ -41,7 +67,7 @@ def test_changed_query_is_validated_and_run_again() -> None:
     assert len(answer.general.result.rows) == 6
 
 
-def test_query_that_keeps_to_the_conventions_runs_once() -> None:
+def test_query_that_keeps_to_the_conventions_runs_once(ask: Ask) -> None:
     backend = LittleBackend()
     answer, path = ask(dependencies(ScriptedReasoner(plan=UNFILTERED, draft=KEYED), backend))
     assert path == [*GENERAL, "refine", "answer"]
@@ -56,7 +82,7 @@ def test_query_that_keeps_to_the_conventions_runs_once() -> None:
         (Plan(answerable=False), "I cannot answer this: the question was not understood."),
     ],
 )
-def test_what_cannot_be_answered_goes_straight_to_the_answer(plan: Plan, text: str) -> None:
+def test_what_cannot_be_answered_goes_straight_to_the_answer(ask: Ask, plan: Plan, text: str) -> None:
     backend = LittleBackend()
     answer, path = ask(dependencies(ScriptedReasoner(plan=plan), backend))
     assert path == ["plan", "answer"]
@@ -65,7 +91,7 @@ def test_what_cannot_be_answered_goes_straight_to_the_answer(plan: Plan, text: s
     assert backend.executed == []
 
 
-def test_ambiguous_question_asks_back() -> None:
+def test_ambiguous_question_asks_back(ask: Ask) -> None:
     clarification = Clarification(question="Which one?", alternatives=("this", "that"))
     answer, path = ask(dependencies(ScriptedReasoner(plan=Plan(clarification=clarification))))
     assert path == ["plan", "answer"]
@@ -74,7 +100,7 @@ def test_ambiguous_question_asks_back() -> None:
     assert answer.text == "Which one?"
 
 
-def test_rejected_draft_is_repaired_with_the_exact_problems() -> None:
+def test_rejected_draft_is_repaired_with_the_exact_problems(ask: Ask) -> None:
     reasoner = ScriptedReasoner(plan=PLAN, draft=BAD, repair=[ALL])
     answer, path = ask(dependencies(reasoner))
     assert path == ["plan", "generate", "validate", *REFINED[1:]]
@@ -86,7 +112,7 @@ def test_rejected_draft_is_repaired_with_the_exact_problems() -> None:
     assert drafts == [BAD, ALL]
 
 
-def test_database_error_is_repaired_with_the_database_message() -> None:
+def test_database_error_is_repaired_with_the_database_message(ask: Ask) -> None:
     reasoner = ScriptedReasoner(plan=PLAN, draft=ALL, repair=["SELECT SNP FROM study ORDER BY p"])
     backend = LittleBackend([ExecutionError("Resources exceeded", remedy="Ask for less.")])
     answer, path = ask(dependencies(reasoner, backend))
@@ -97,7 +123,7 @@ def test_database_error_is_repaired_with_the_database_message() -> None:
     assert attempts[0].error == "Resources exceeded Ask for less."
 
 
-def test_failing_refined_query_is_never_answered_from_the_general_one() -> None:
+def test_failing_refined_query_is_never_answered_from_the_general_one(ask: Ask) -> None:
     backend = LittleBackend([None, QueryTimeoutError("The query took more than 1 s.")])
     answer, path = ask(dependencies(ScriptedReasoner(plan=PLAN, draft=ALL), backend))
     assert path[-3:] == ["execute", "generate", "answer"]
@@ -107,7 +133,7 @@ def test_failing_refined_query_is_never_answered_from_the_general_one() -> None:
 
 
 @pytest.mark.parametrize("repairs", [0, 1, 3])
-def test_repairs_end_with_their_budget(repairs: int) -> None:
+def test_repairs_end_with_their_budget(ask: Ask, repairs: int) -> None:
     drafts = [f"SELECT wrong_{n} FROM study" for n in range(10)]
     reasoner = ScriptedReasoner(plan=PLAN, draft=drafts[0], repair=drafts[1:])
     answer, path = ask(dependencies(reasoner, budgets=Budgets(repairs=repairs)))
@@ -116,7 +142,7 @@ def test_repairs_end_with_their_budget(repairs: int) -> None:
     assert f"wrong_{repairs}" in answer.reason
 
 
-def test_query_already_seen_is_not_tried_again() -> None:
+def test_query_already_seen_is_not_tried_again(ask: Ask) -> None:
     reasoner = ScriptedReasoner(plan=PLAN, draft=BAD, repair=["SELECT other FROM study", BAD])
     answer, path = ask(dependencies(reasoner, budgets=Budgets(repairs=20)))
     assert path.count("validate") == 2
@@ -124,14 +150,14 @@ def test_query_already_seen_is_not_tried_again() -> None:
     assert answer.trace[-2].outcome == "exhausted"
 
 
-def test_nothing_new_to_try_is_an_abstention_with_the_last_error() -> None:
+def test_nothing_new_to_try_is_an_abstention_with_the_last_error(ask: Ask) -> None:
     answer, path = ask(dependencies(ScriptedReasoner(plan=PLAN, draft="DROP TABLE study")))
     assert path == ["plan", "generate", "validate", "generate", "answer"]
     assert answer.abstained
     assert answer.reason.startswith("the query failed, at last with:")
 
 
-def test_plan_that_does_not_compile_is_repaired() -> None:
+def test_plan_that_does_not_compile_is_repaired(ask: Ask) -> None:
     reasoner = ScriptedReasoner(plan=PLAN, draft=PlanError("no such role", remedy="Use p."), repair=[ALL])
     answer, path = ask(dependencies(reasoner))
     assert path == ["plan", "generate", *REFINED[1:]]
@@ -142,7 +168,7 @@ def test_plan_that_does_not_compile_is_repaired() -> None:
 
 
 @pytest.mark.parametrize("error", [ReasonerError("no reply"), BackendUnavailableError("gone")])
-def test_errors_that_no_other_query_cures_are_raised(error: Any) -> None:
+def test_errors_that_no_other_query_cures_are_raised(ask: Ask, error: Any) -> None:
     if isinstance(error, ReasonerError):
         deps = dependencies(ScriptedReasoner(plan=error))
     else:
@@ -151,7 +177,7 @@ def test_errors_that_no_other_query_cures_are_raised(error: Any) -> None:
         ask(deps)
 
 
-def test_insufficient_rows_lead_to_another_plan() -> None:
+def test_insufficient_rows_lead_to_another_plan(ask: Ask) -> None:
     reasoner = ScriptedReasoner(
         plan=[PLAN, UNFILTERED], draft=[ALL, KEYED], review=[AGAIN, Review(sufficient=True)], answer="Done."
     )
@@ -163,7 +189,7 @@ def test_insufficient_rows_lead_to_another_plan() -> None:
     assert answer.plan == UNFILTERED
 
 
-def test_passes_end_with_their_budget() -> None:
+def test_passes_end_with_their_budget(ask: Ask) -> None:
     plans = [PLAN, UNFILTERED, PLAN, UNFILTERED]
     reasoner = ScriptedReasoner(plan=plans, draft=ALL, review=AGAIN)
     answer, path = ask(dependencies(reasoner, budgets=Budgets(passes=2)))
@@ -172,7 +198,7 @@ def test_passes_end_with_their_budget() -> None:
     assert "The rows may not suffice: too few rows" in answer.warnings
 
 
-def test_pass_ends_early_when_the_plan_is_the_same() -> None:
+def test_pass_ends_early_when_the_plan_is_the_same(ask: Ask) -> None:
     reasoner = ScriptedReasoner(plan=PLAN, draft=ALL, review=AGAIN)
     answer, path = ask(dependencies(reasoner, budgets=Budgets(passes=5)))
     assert path == [*REFINED[:-1], "plan", "answer"]
@@ -180,7 +206,7 @@ def test_pass_ends_early_when_the_plan_is_the_same() -> None:
 
 
 @pytest.mark.parametrize("second", [BAD, Plan(answerable=False, problem="no")])
-def test_pass_without_result_falls_back_on_the_one_before(second: Any) -> None:
+def test_pass_without_result_falls_back_on_the_one_before(ask: Ask, second: Any) -> None:
     reasoner = ScriptedReasoner(
         plan=[PLAN, second if isinstance(second, Plan) else UNFILTERED],
         draft=[ALL, second if isinstance(second, str) else ALL],
@@ -194,7 +220,7 @@ def test_pass_without_result_falls_back_on_the_one_before(second: Any) -> None:
 
 
 @pytest.mark.parametrize(("repairs", "passes"), [(0, 1), (3, 1), (5, 4), (20, 10)])
-def test_recursion_limit_is_never_what_stops_it(repairs: int, passes: int) -> None:
+def test_recursion_limit_is_never_what_stops_it(ask: Ask, repairs: int, passes: int) -> None:
     """The longest path there is: every repair of every pass is used, and fails on the refined query."""
     count = (repairs + 1) * passes
     drafts = [f"SELECT SNP, p, {n} AS n FROM study" for n in range(count)]
@@ -215,10 +241,9 @@ def test_recursion_limit_is_never_what_stops_it(repairs: int, passes: int) -> No
     assert len(path) <= budgets.recursion_limit
 
 
-def test_outer_recursion_limit_ends_in_an_abstention() -> None:
+def test_outer_recursion_limit_ends_in_an_abstention(ask: Ask) -> None:
     drafts = [f"SELECT wrong_{n} FROM study" for n in range(20)]
     deps = dependencies(ScriptedReasoner(plan=PLAN, draft=drafts[0], repair=drafts[1:]), budgets=Budgets(repairs=15))
-    out = compile_graph(deps).invoke({"question": "Which SNPs?"}, {"recursion_limit": 10})
-    answer = Answer.model_validate(out["answer"])
+    answer, path = ask(deps, {"recursion_limit": 10})
     assert answer.abstained
-    assert len(answer.trace) <= 10
+    assert len(path) == 9

@@ -263,7 +263,7 @@ def test_diagram_shows_every_node_and_route_of_the_compiled_graph() -> None:
     for node, (_, targets) in ROUTES.items():
         for target in targets:
             assert f"{node} --> {target}" in lines or f"{node} -.-> {target}" in lines
-    assert len([line for line in lines if "->" in line]) == sum(len(t) for _, t in ROUTES.values()) + 2
+    assert len([line for line in lines if "->" in line]) == sum(len(t) for _, t in ROUTES.values()) + 1
     assert set(graph.get_graph().nodes) == {*NODES, "__start__", "__end__"}
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables.config import get_callback_manager_for_config
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime, get_runtime
@@ -20,7 +21,8 @@ from bmsql.graph._data import pack_answer
 from bmsql.graph._dependencies import Dependencies, GraphContext
 from bmsql.graph._drive import Step, Work, adrive, drive
 from bmsql.graph._nodes import Run
-from bmsql.graph._state import RESET, Data, GraphInput, GraphOutput, GraphState, is_fresh, merged
+from bmsql.graph._state import ACCUMULATED, RESET, Data, GraphInput, GraphOutput, GraphState, is_fresh, merged
+from bmsql.graph._turns import Turn
 from bmsql.reasoners import StepContext, entered_step
 from bmsql.types import Answer, StepUsage, TraceEntry
 
@@ -46,6 +48,7 @@ ROUTES: dict[str, tuple[Callable[..., str], tuple[str, ...]]] = {
     "execute": (_routes.after_execute, ("inject_thresholds", "refine", "generate", "answer")),
     "inject_thresholds": (_routes.after_inject, ("validate", "refine", "answer")),
     "refine": (_routes.after_refine, ("answer", "plan")),
+    "answer": (_routes.after_answer, (END,)),
 }
 
 Graph = CompiledStateGraph[Any, Any, Any, Any]
@@ -59,13 +62,12 @@ def compile_graph(deps: Dependencies, *, checkpointer: Any = None, name: str = "
     LangGraph's runtime context replaces dependencies for one run. `checkpointer` is LangGraph's.
     """
     graph = StateGraph(GraphState, context_schema=GraphContext, input_schema=GraphInput, output_schema=GraphOutput)
+    nodes: dict[str, _TracedNode] = {}
     for node, function in NODES.items():
-        route, targets = ROUTES.get(node, (None, ()))
-        leads = partial(route, budgets=deps.budgets) if route is not None else None
-        made = traced_node(node, function, deps, route=leads)
-        graph.add_node(node, made, input_schema=GraphState, destinations=targets)
+        route, targets = ROUTES[node]
+        nodes[node] = _TracedNode(node, function, deps, route=partial(route, budgets=deps.budgets), nodes=nodes)
+        graph.add_node(node, nodes[node], input_schema=GraphState, destinations=targets)
     graph.add_edge(START, "plan")
-    graph.add_edge("answer", END)
     compiled = graph.compile(checkpointer=checkpointer, name=name)
     return compiled.with_config(recursion_limit=deps.budgets.recursion_limit)
 
@@ -77,22 +79,21 @@ def traced_node(
     *,
     first: str = "plan",
     thinker: object = None,
-    route: Route | None = None,
 ) -> Runnable[GraphState, Left]:
     """`function` as a LangGraph node, with and without threads, that also leaves a trace entry.
 
     first: the node that a question enters the graph by. thinker: what has the methods of the `Think` that the
-    node yields, the reasoner of the dependencies by default. route: which node comes next, from the state that
-    this one leaves; without it, the edges of the graph say so.
+    node yields, the reasoner of the dependencies by default. The edges of the graph say which node comes next.
     """
-    return _TracedNode(name, function, deps, first, thinker, route)
+    return _TracedNode(name, function, deps, first=first, thinker=thinker)
 
 
 class _TracedNode(Runnable[GraphState, Left]):
     """LangGraph traces each node as a run; a RunnableLambda would put a second one inside it, at a cost each time.
 
     The route is told with the update: for a conditional edge LangGraph copies the whole state, and makes a run,
-    without threads one in a thread.
+    without threads one in a thread. route: which node comes next, from the state that this one leaves. nodes: all
+    that a route may name.
     """
 
     def __init__(
@@ -100,41 +101,96 @@ class _TracedNode(Runnable[GraphState, Left]):
         name: str,
         function: Callable[[Any, Run], Work],
         deps: Dependencies,
-        first: str,
-        thinker: object,
-        route: Route | None,
+        *,
+        first: str = "plan",
+        thinker: object = None,
+        route: Route | None = None,
+        nodes: Mapping[str, _TracedNode] | None = None,
     ) -> None:
         self.name = name
+        self.route, self.nodes = route, nodes
         self._function, self._deps, self._first, self._thinker = function, deps, first, thinker
-        self._route = route
 
     def invoke(self, input: GraphState, config: RunnableConfig | None = None, **kwargs: Any) -> Left:  # noqa: A002
-        """One visit, in this thread."""
-        visit = self._visit(input, config)
-        with entered_step(visit.context), node_labels(visit.name, input["question"], visit.given):
-            return self._left(visit, drive(self._function(input, visit.run), self._reasoner(visit)))
+        """One step, in this thread."""
+        walk = _Walk(self, input, config or {})
+        while not walk.done:
+            visit = walk.enter()
+            with entered_step(visit.context), visit.labels:
+                step = drive(visit.work, visit.reasoner)
+            walk.go_on(visit.leave(step))
+        return walk.left()
 
     async def ainvoke(self, input: GraphState, config: RunnableConfig | None = None, **kwargs: Any) -> Left:  # noqa: A002
-        """One visit, without blocking the event loop."""
-        visit = self._visit(input, config)
-        with entered_step(visit.context), node_labels(visit.name, input["question"], visit.given):
-            return self._left(visit, await adrive(self._function(input, visit.run), self._reasoner(visit)))
+        """One step, without blocking the event loop."""
+        walk = _Walk(self, input, config or {})
+        with Turn() as turn:
+            while not walk.done:
+                visit = walk.enter()
+                with entered_step(visit.context), visit.labels:
+                    step = await adrive(visit.work, visit.reasoner, turn)
+                walk.go_on(visit.leave(step))
+        return walk.left()
 
-    def _left(self, visit: _Visit, step: Step) -> Left:
-        update = visit.leave(step)
-        return Command(update=update, goto=self._route(merged(visit.state, update))) if self._route else update
+    def visit(self, state: GraphState, config: RunnableConfig, runtime: Runtime[Any]) -> _Visit:
+        """Enter this node."""
+        return _Visit(str(self.name), state, runtime, config, self._deps, self._first, self._function, self._thinker)
 
-    def _visit(self, state: GraphState, config: RunnableConfig | None) -> _Visit:
-        return _Visit(str(self.name), state, get_runtime(), config or {}, self._deps, self._first)
 
-    def _reasoner(self, visit: _Visit) -> object:
-        return self._thinker or visit.run.deps.reasoner
+class _Walk:
+    """The nodes that one step of LangGraph visits: one; or, where nobody looks on, that and all that follow.
+
+    A step costs LangGraph as much as our own part of most nodes. Who looks on, by callbacks, a stream or a
+    checkpointer, sees each node as a step.
+    """
+
+    def __init__(self, node: _TracedNode, state: GraphState, config: RunnableConfig) -> None:
+        self.done = False
+        self._node, self._state, self._config, self._runtime = node, state, config, get_runtime()
+        context: Any = self._runtime.context
+        unseen = isinstance(context, GraphContext) and context.in_one_step and not _looks_on(config)
+        self._nodes = node.nodes if unseen else None
+        self._update: Data = {}
+        self._goto = ""
+
+    def enter(self) -> _Visit:
+        """Visit the node that is due."""
+        return self._node.visit(self._state, self._config, self._runtime)
+
+    def go_on(self, update: Data) -> None:
+        """To the next node, if this step visits it too."""
+        self._update |= update
+        route = self._node.route
+        if route is None:
+            self.done = True
+            return
+        self._state = merged(self._state, update)
+        self._goto = route(self._state)
+        if self._nodes is None or self._goto == END:
+            self.done = True
+            return
+        self._node = self._nodes[self._goto]
+        # As LangGraph counts them, and an outer graph limits them.
+        self._state["remaining_steps"] -= 1
+
+    def left(self) -> Left:
+        """What all visited nodes leave."""
+        if not self._goto:
+            return self._update
+        if self._nodes is not None:
+            self._update |= {key: [RESET, *self._state[key]] for key in ACCUMULATED if key in self._update}
+        return Command(update=self._update, goto=self._goto)
+
+
+def _looks_on(config: RunnableConfig) -> bool:
+    """Whether anybody is told of the runs: by callbacks of the question, or for all, as a tracer is."""
+    return bool(get_callback_manager_for_config(config).handlers)
 
 
 class _Visit:
     """One visit of a node: what it may use, and what is recorded of it."""
 
-    __slots__ = ("clock", "context", "entered", "given", "name", "run", "state")
+    __slots__ = ("clock", "context", "entered", "given", "labels", "name", "reasoner", "run", "state", "work")
 
     def __init__(
         self,
@@ -144,6 +200,8 @@ class _Visit:
         config: RunnableConfig,
         deps: Dependencies,
         first: str,
+        function: Callable[[Any, Run], Work],
+        thinker: object,
     ) -> None:
         # An outer graph passes its own context on, whatever its type.
         given = runtime.context if isinstance(runtime.context, GraphContext) else None
@@ -160,6 +218,9 @@ class _Visit:
             config=config,
             passes_left=self.run.deps.budgets.passes - (1 if fresh else state["passes"]),
         )
+        self.labels = node_labels(name, state["question"], given)
+        self.reasoner = thinker or self.run.deps.reasoner
+        self.work = function(state, self.run)
         self.entered, self.clock = time.time(), time.perf_counter()
 
     def leave(self, step: Step) -> Data:

@@ -135,7 +135,7 @@ class Dependencies:
 
 
 # Fields of a context that replace no dependency.
-_OF_THE_RUN = frozenset({"cancel", "stream_text", "question_id", "plans", "_resolved", "_finished"})
+_OF_THE_RUN = frozenset({"cancel", "stream_text", "question_id", "plans", "in_one_step", "_resolved", "_finished"})
 
 
 @dataclass(eq=False)
@@ -157,6 +157,7 @@ class GraphContext:
     cancel: threading.Event | None = None
     stream_text: bool = False
     question_id: str = ""
+    in_one_step: bool = field(default=False, init=False, repr=False)
     plans: Plans = field(default_factory=Plans, init=False, repr=False)
     _resolved: Dependencies | None = field(default=None, init=False, repr=False)
     _finished: tuple[Data, Answer] | None = field(default=None, init=False, repr=False)

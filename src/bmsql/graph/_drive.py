@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextvars
 from collections.abc import Callable, Generator
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
 from bmsql.graph._state import Data, Outcome
-
-# Queries wait for a database, and reasoners without coroutines for whatever they wait for.
-_WAITING = 32
+from bmsql.graph._threads import in_thread
+from bmsql.graph._turns import Turn
 
 
 class Step(NamedTuple):
@@ -65,21 +60,22 @@ def drive(work: Work, reasoner: object) -> Step:
         return stop.value  # type: ignore[no-any-return]
 
 
-async def adrive(work: Work, reasoner: object) -> Step:
+async def adrive(work: Work, reasoner: object, turn: Turn) -> Step:
     """As `drive`, without blocking the event loop.
 
     A reasoner that has a coroutine for a step, such as `aplan` for `plan`, is awaited; others
-    are called in a thread.
+    are called in a thread. turn: of the question that the work is for.
     """
 
     async def do(due: Think | Wait) -> Any:
         if isinstance(due, Wait):
-            return due.function() if due.over else await _in_thread(due.function)
+            return due.function() if due.over else await turn.run(due.function)
+        turn.give()
         coroutine = getattr(reasoner, f"a{due.method}", None)
         if coroutine is not None:
             return await coroutine(*due.arguments, **due.keywords)
         step = getattr(reasoner, due.method)
-        return await _in_thread(lambda: step(*due.arguments, **due.keywords))
+        return await in_thread(lambda: step(*due.arguments, **due.keywords))
 
     try:
         due = next(work)
@@ -94,14 +90,3 @@ async def adrive(work: Work, reasoner: object) -> Step:
         return stop.value  # type: ignore[no-any-return]
     finally:
         work.close()
-
-
-async def _in_thread(function: Callable[[], Any]) -> Any:
-    context = contextvars.copy_context()
-    return await asyncio.get_running_loop().run_in_executor(_pool(), context.run, function)
-
-
-@cache
-def _pool() -> ThreadPoolExecutor:
-    # A pool of our own: the loop's default one has few threads where there are few cores.
-    return ThreadPoolExecutor(max_workers=_WAITING, thread_name_prefix="bmsql")

@@ -22,7 +22,7 @@ def invoke_graph(
     graph: Graph, question: str, config: RunnableConfig | None = None, cancel: threading.Event | None = None
 ) -> Answer:
     """The answer of a graph; setting `cancel` stops it."""
-    context = GraphContext(cancel=cancel)
+    context = _context(graph, cancel)
     out = graph.invoke({"question": question}, config, context=context, version=_VERSION)
     return context.answer_in(out.value["answer"])
 
@@ -30,10 +30,17 @@ def invoke_graph(
 async def ainvoke_graph(graph: Graph, question: str, config: RunnableConfig | None = None) -> Answer:
     """As `invoke_graph`, without blocking the event loop; cancelling the task stops the running query."""
     cancel = threading.Event()
-    context = GraphContext(cancel=cancel)
+    context = _context(graph, cancel)
     try:
         out = await graph.ainvoke({"question": question}, config, context=context, version=_VERSION)
     except asyncio.CancelledError:
         cancel.set()
         raise
     return context.answer_in(out.value["answer"])
+
+
+def _context(graph: Graph, cancel: threading.Event | None) -> GraphContext:
+    context = GraphContext(cancel=cancel)
+    # Only the answer is asked for: nobody is shown the state in between, unless it is stored or stopped at.
+    context.in_one_step = not (graph.checkpointer or graph.interrupt_before_nodes or graph.interrupt_after_nodes)
+    return context

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from langgraph.graph import END
+
 from bmsql.graph._budgets import Budgets
 from bmsql.graph._state import GraphState, failures
 
@@ -50,6 +52,11 @@ def after_refine(state: GraphState, budgets: Budgets) -> Literal["plan", "answer
     """Insufficient rows lead to another plan while passes are left."""
     again = state["outcome"] == "again" and state["passes"] < budgets.passes
     return "plan" if again and _may_go_on(state) else "answer"
+
+
+def after_answer(state: GraphState, budgets: Budgets) -> str:
+    """The answer is the end."""
+    return END
 
 
 def _may_repair(state: GraphState, budgets: Budgets) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from langgraph.managed import RemainingSteps
 
@@ -93,6 +93,10 @@ class GraphState(TypedDict, total=False):
     remaining_steps: RemainingSteps
 
 
+# The lists that updates add to.
+ACCUMULATED: Final = ("attempts", "trace")
+
+
 def fresh_state(question: str) -> Data:
     """Values that a new question starts from, whatever an earlier one left on the same thread."""
     return {
@@ -132,7 +136,7 @@ def is_fresh(state: GraphState) -> bool:
 
 def merged(state: GraphState, update: Data) -> GraphState:
     """`state` as it is after `update`."""
-    grown = {key: accumulate(state.get(key), update[key]) for key in ("attempts", "trace") if key in update}
+    grown = {key: accumulate(state.get(key), update[key]) for key in ACCUMULATED if key in update}
     return {**state, **update, **grown}  # type: ignore[typeddict-item]
 
 
