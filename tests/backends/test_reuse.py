@@ -16,7 +16,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from bmsql.backends import DuckDBBackend, _instances, _statement
+from bmsql.backends import DuckDBBackend, _duckdb, _instances, _statement
 from bmsql.backends._duckdb_file import read_tables
 from bmsql.backends._instances import Instance
 from bmsql.backends._lease import Lease
@@ -169,20 +169,17 @@ def test_limits_that_run_out_as_queries_end_stop_no_other_query(sample: DuckDBBa
     def ask(seconds: float) -> list[tuple[object, ...]]:
         return sample._run(lambda cursor: cursor.execute(sql).fetchall(), seconds)
 
-    started = time.perf_counter()
-    for _ in range(5):
-        ask(60)
-    usual = (time.perf_counter() - started) / 5
-
     def hurry(thread: int) -> tuple[int, int]:
         stopped = ended = 0
         for step in range(100):
+            started = time.perf_counter()
+            assert ask(60) == expected
+            usual = time.perf_counter() - started  # just now, with as much going on beside it
             try:
-                assert ask(usual * (step % 20 + thread / 4) / 5) == expected
+                assert ask(usual * (step % 20 + thread / 4) / 10) == expected
                 ended += 1
             except QueryTimeoutError:
                 stopped += 1
-            assert ask(60) == expected
         return stopped, ended
 
     with ThreadPoolExecutor(4) as pool:
@@ -430,3 +427,13 @@ def test_workers_keep_as_many_threads_as_they_are_told_to() -> None:
     assert late.ended.wait(10)
     assert _soon(lambda: not late.threads[0].is_alive())
     workers.close()
+
+
+@pytest.mark.parametrize(("small", "given", "expected"), [(2**40, None, 1), (0, None, "cores"), (2**40, 3, 3)])
+def test_a_small_file_is_read_by_one_thread(
+    sample_file: Path, monkeypatch: pytest.MonkeyPatch, small: int, given: int | None, expected: int | str
+) -> None:
+    monkeypatch.setattr(_duckdb, "_SMALL", small)
+    with DuckDBBackend(sample_file, threads=given) as backend:
+        found = backend._run(lambda cursor: cursor.execute("SELECT current_setting('threads')").fetchall(), 10)
+    assert found == [(min(os.cpu_count() or 1, 4) if expected == "cores" else expected,)]

@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _MAX_THREADS = 4
+# Bytes of a file that one thread reads: to share so little out costs more than it saves.
+_SMALL = 16 * 2**20
 _TRANSLATIONS_KEPT = 128
 
 
@@ -54,7 +56,8 @@ class DuckDBBackend(Closing):
     path: the file. project, dataset: what qualifies the tables in queries (by default `bmsql` and
     the file's name without its extension). limits: `memory_mb` holds for the database as long as
     it is open, `seconds` for dry runs and lookups; `execute` is given its own. threads: for one
-    query, by default the number of cores, at most 4. name: what messages call the backend.
+    query, by default one for a file of up to 16 MiB, else the number of cores, at most 4. name:
+    what messages call the backend.
 
     The file is opened at once. Raises BackendUnavailableError when that cannot be done.
     """
@@ -74,7 +77,7 @@ class DuckDBBackend(Closing):
         self._project = project
         self._dataset = dataset or self.path.stem
         self._name = name or f"duckdb:///{self.path.as_posix().lstrip('/')}"
-        self._threads = threads or min(os.cpu_count() or 1, _MAX_THREADS)
+        self._threads = threads
         self._lock = threading.Lock()
         self._instance: Instance | None = self._acquire()
         self._fingerprint = file_fingerprint(self.path)
@@ -228,7 +231,8 @@ class DuckDBBackend(Closing):
         return known
 
     def _acquire(self) -> Instance:
-        return acquire(self.path, memory_mb=self.limits.memory_mb, threads=self._threads)
+        threads = self._threads or _threads_for(self.path)
+        return acquire(self.path, memory_mb=self.limits.memory_mb, threads=threads)
 
     def _current(self) -> Instance:
         """The open instance; opened anew after a fork, and after DuckDB declared it unusable."""
@@ -300,6 +304,14 @@ class DuckDBBackend(Closing):
             case duckdb.ConnectionException():
                 return BackendUnavailableError(f"{self._name} is not open any more: {error}", remedy="Open it again.")
         return ExecutionError(str(error))
+
+
+def _threads_for(path: Path) -> int:
+    try:
+        size = path.stat().st_size
+    except OSError:  # what is wrong with the file is told on opening it
+        return 1
+    return 1 if size <= _SMALL else min(os.cpu_count() or 1, _MAX_THREADS)
 
 
 def _stopped(stopped: Stopped, seconds: float) -> BackendError:
