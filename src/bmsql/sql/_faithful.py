@@ -9,11 +9,12 @@ is a function that the parser does not know, and a mark in a token's comments sa
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 from sqlglot import exp
 from sqlglot.dialects.bigquery import BigQuery
-from sqlglot.tokenizer_core import TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 _PARSER: Any = BigQuery.parser_class
 # Calls whose arguments are no plain list of expressions need the parser's own methods.
@@ -32,19 +33,19 @@ _PARENTHESES = (exp.Paren, exp.Tuple, exp.Subquery)
 
 
 class Disguise:
-    """The marks of one text: `tokens` are changed at once, the tree by `unmask`."""
+    """The marks of one text: `tokens` with them, and `unmask` for the tree that is made of these."""
 
-    def __init__(self, tokens: list[Any], text: str) -> None:
+    def __init__(self, tokens: Sequence[Any], text: str) -> None:
         # A character of the private use area; as many of them as the text does not have.
         self._mark = "\ue000"
         while self._mark in text:
             self._mark += "\ue000"
-        self._tokens = tokens
+        self.tokens = list(tokens)
         calls: list[bool] = []
         for index, token in enumerate(tokens):
             kind = token.token_type
             if kind == TokenType.L_PAREN:
-                token.comments = [*token.comments, f"{self._mark}{index}"]
+                self.tokens[index] = _changed(token, comments=[*token.comments, f"{self._mark}{index}"])
                 renamed = index > 0 and self._rename(index - 1, bool(calls) and calls[-1])
                 calls.append(renamed)
             elif kind == TokenType.R_PAREN and calls:
@@ -56,7 +57,7 @@ class Disguise:
 
     def unmask(self, tree: exp.Expr) -> None:
         """Give the names back, and a place to each node that the parser left without one."""
-        pairs = itertools.pairwise(self._tokens)
+        pairs = itertools.pairwise(self.tokens)
         fractions = [p for p in pairs if (p[0].token_type, p[1].token_type) == (TokenType.DOT, TokenType.NUMBER)]
         for node in tree.dfs():
             name = node.args.get("this")
@@ -72,7 +73,7 @@ class Disguise:
 
     def _rename(self, index: int, in_call: bool) -> bool:
         """Mark the token before a parenthesis if it is the name of a call; whether it is."""
-        tokens = self._tokens
+        tokens = self.tokens
         token = tokens[index]
         name = token.text.upper()
         before = tokens[index - 1].token_type if index else None
@@ -84,15 +85,15 @@ class Disguise:
             return False
         if name in ("MAX", "MIN") and before == TokenType.HAVING and in_call:
             return False  # ANY_VALUE(x HAVING MAX (y))
-        token.text = f"{self._mark}{token.text}"
+        tokens[index] = _changed(token, text=f"{self._mark}{token.text}")
         following = tokens[index + 2].token_type if index + 2 < len(tokens) else None
         return following not in (TokenType.SELECT, TokenType.WITH)
 
     def _is_star(self, index: int) -> bool:
         """Whether an asterisk stands for columns, and does not multiply."""
-        if index < 1 or self._tokens[index].token_type != TokenType.STAR:
+        if index < 1 or self.tokens[index].token_type != TokenType.STAR:
             return False
-        before = self._tokens[index - 1]
+        before = self.tokens[index - 1]
         return before.token_type in _BEFORE_STAR or before.text.upper() in ("STRUCT", "VALUE")
 
     def _place(self, node: exp.Expr, comments: list[str]) -> None:
@@ -105,7 +106,20 @@ class Disguise:
             while not isinstance(made, _PARENTHESES) and isinstance(made.this, exp.Expr):
                 made = made.this
             if isinstance(made, _PARENTHESES) and "start" not in made.meta:
-                made.update_positions(self._tokens[int(comment.removeprefix(self._mark))])
+                made.update_positions(self.tokens[int(comment.removeprefix(self._mark))])
+
+
+def _changed(token: Any, *, text: str = "", comments: list[str] | None = None) -> Any:
+    """A token like this one, which others still read."""
+    return Token(
+        token.token_type,
+        text or token.text,
+        token.line,
+        token.col,
+        token.start,
+        token.end,
+        token.comments if comments is None else comments,
+    )
 
 
 def _place_fraction(literal: exp.Literal, fractions: list[tuple[Any, Any]]) -> None:

@@ -55,7 +55,7 @@ def _parsed(sql: str) -> exp.Query:
     tree = _trees.get(shape)
     if tree is None:
         try:
-            tree = _parse_anew(shape.marked)
+            tree = _parsed(shape.marked)  # as the validator did just now, where it took out the same strings
         except SqlError:
             # What is wrong is told of the text as it is.
             return _parse_anew(sql)
@@ -87,7 +87,7 @@ def parse_source(source: Source) -> exp.Query:
     """
     tokens = _tokens(source)
     disguise = Disguise(tokens, source.text)
-    tree = _run_parser(tokens, source, disguise)
+    tree = _run_parser(disguise.tokens, source, disguise)
     disguise.unmask(tree)
     return tree
 
@@ -100,6 +100,18 @@ def lex_problem(error: LexError, sql: str) -> SqlSyntaxError:
 
 def _tokens(source: Source) -> list[Any]:
     """The parser's tokens of a text that may be one query."""
+    shared = _shared_tokens(source.text)
+    return _read_tokens(source) if shared is None else list(shared)
+
+
+@lru_cache(maxsize=16)  # a text is parsed twice in a row: as it is written, and as sqlglot understands it
+def _shared_tokens(text: str) -> tuple[Any, ...] | None:
+    """The tokens, to be read and never changed; None where there are comments, which the parser hands on."""
+    tokens = _read_tokens(Source(text))
+    return None if any(token.comments for token in tokens) else tuple(tokens)
+
+
+def _read_tokens(source: Source) -> list[Any]:
     if not source.tokens:
         raise SqlSyntaxError("There is no SQL in the text.", line=1, column=1, remedy="Write one SELECT statement.")
     first = next((token for token in source.tokens if token.text != "("), source.tokens[0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from bmsql.conventions import RuleBook
 from bmsql.reasoners.offline._chunks import Chunk
@@ -22,6 +23,7 @@ from bmsql.types import ConventionUse, LinkQuestion, Mention, Plan
 
 _TEXT_REACH = 4
 _LONGEST = 300
+_REMEMBERED = 256
 _KINDS = frozenset("gene genes protein proteins receptor receptors enzyme enzymes symbol symbols (".split())
 
 
@@ -47,9 +49,14 @@ class Reader:
         self.directions = frozenset(rule.name for rule in rules if rule.kind == "direction")
         self.studies = Studies(model, tables)
         self.families = Families(model, self.rule_families, self.thresholds, tables)
+        # A question is planned, asked, asked again in a further pass, or by another system: always read alike.
+        self._remembered = lru_cache(maxsize=_REMEMBERED)(self._read)
 
     def read(self, question: str) -> Plan:
         """The plan for a question; never raises for what it does not understand."""
+        return self._remembered(question)
+
+    def _read(self, question: str) -> Plan:
         text = clean(question)
         mentions = self.link(text)
         mentions, studied = self.studies.name(text, mentions)
