@@ -53,7 +53,7 @@ def to_duckdb(sql: str | exp.Query, catalog: Catalog) -> str:
             quote_identifiers=True,
             identify=True,
         )
-        tree = annotate_types(tree, schema=schema, dialect="bigquery")
+        _finish_types(tree, schema)
         if unnested:
             drop_star_structs(tree)
         spelled = spellings(tree, catalog) if has_star(tree) else {}
@@ -66,6 +66,23 @@ def to_duckdb(sql: str | exp.Query, catalog: Catalog) -> str:
         raise UnsupportedSqlError(_first_line(e)) from e
     except RecursionError as e:
         raise UnsupportedSqlError("The query is nested too deeply.", remedy="Use WITH.") from e
+
+
+def _finish_types(tree: exp.Expr, schema: MappingSchema) -> None:
+    """Types are inferred as names are resolved, and once more where there are nested ones.
+
+    Resolving names does not reach all elements of arrays, and writes the fields of structs otherwise.
+    """
+    missing: list[exp.Expr] = []
+    for node in tree.walk():
+        kind = node.type.this if node.type is not None else None
+        if kind == exp.DType.STRUCT or (isinstance(node, exp.Column) and kind in (None, exp.DType.UNKNOWN)):
+            annotate_types(tree, schema=schema, dialect="bigquery")
+            return
+        if kind == exp.DType.NULL:
+            missing.append(node)
+    for node in missing:
+        node.type = exp.DType.BIGINT  # the type of NULL in BigQuery
 
 
 class Translator:
