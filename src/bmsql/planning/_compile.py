@@ -183,6 +183,7 @@ class _Select:
     def _table(self, bound: Bound, *, aliased: bool = True) -> exp.Table:
         project, dataset, name = self.catalog.qualified(bound.source.table).rsplit(".", 2)
         table = exp.table_(name, db=dataset, catalog=project, quoted=True)
+        table.meta["quoted_table"] = True  # in one pair of backticks, as `validate` writes it
         if bound.qualifier and aliased:
             table.set("alias", exp.TableAlias(this=exp.to_identifier(bound.qualifier)))
         return table
