@@ -33,9 +33,13 @@ def texts() -> list[str]:
     return found
 
 
-def shown(tree: exp.Expr) -> str:
-    """A tree with the places of its names."""
-    return "\n".join(f"{type(node).__name__} {node.args.get('this')!r} {node.meta}" for node in tree.walk())
+def shown(tree: exp.Expr) -> list[tuple[str, object, list[tuple[str, object]]]]:
+    """A tree with all that its nodes know, but for their places."""
+    places = ("line", "col", "start", "end")
+    return [
+        (type(node).__name__, node.args.get("this"), [item for item in node.meta.items() if item[0] not in places])
+        for node in tree.walk()
+    ]
 
 
 def anew(sql: str) -> exp.Expr:

@@ -51,7 +51,7 @@ class LexError(Exception):
         self.hint = hint
 
 
-@lru_cache(maxsize=256)  # the steps from a text to a query each read it
+@lru_cache(maxsize=64)  # the steps from a text to a query each read it, one after the other
 def tokenize(text: str) -> tuple[Token, ...]:
     """All tokens of `text`, comments included.
 

@@ -14,7 +14,7 @@ from bmsql.sql._lexer import LexError
 from bmsql.sql._parser import DIALECT, bigquery_parser
 from bmsql.sql._shape import ByShape, has_mark
 from bmsql.sql._source import Source, position
-from bmsql.sql._tree import copied
+from bmsql.sql._tree import children, copied
 
 ONE_SELECT = "Write one read-only SELECT (or WITH ... SELECT) over the tables of the catalogue."
 # Words that begin a type or a call with a path: before a bracket the parser tries each in two ways, so
@@ -26,13 +26,14 @@ _MAX_TRIED_LEVELS = 8
 _MAX_TRIES = 10_000
 # How a comment begins that the parser obeys: it sets what a node knows, even its place.
 _ORDER = "sqlglot."
+_PLACES = frozenset(("line", "col", "start", "end"))
 # With marks in the place of the strings.
 _trees: ByShape[exp.Query] = ByShape(kept=256)
 _NEEDS_CLAUSE = {"FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "QUALIFY", "JOIN", "ON", "SELECT"}
 
 
 def parse(sql: str) -> exp.Query:
-    """`sql` as a syntax tree of sqlglot's BigQuery dialect.
+    """`sql` as a syntax tree of sqlglot's BigQuery dialect, without the places of its names.
 
     Raises:
         SqlSyntaxError: the text is not one query that parses; with line and column from 1.
@@ -76,6 +77,7 @@ def _parse_anew(sql: str) -> exp.Query:
     tokens = _tokens(source)
     tree = _run_parser(tokens, source)
     _keep_comments(tree, tokens)
+    _drop_places(tree)
     return tree
 
 
@@ -172,6 +174,17 @@ def _keep_comments(tree: exp.Expr, tokens: list[Any]) -> None:
         comments = behind.get(table.this.meta.get("start"))
         if table.meta.get("quoted_table") and comments and not any(part.comments for part in (table, *table.parts)):
             table.add_comments(list(comments))
+
+
+def _drop_places(tree: exp.Expr) -> None:
+    """Forget where each name stood: nobody asks this tree, and it would be a dictionary to keep and copy for each."""
+    todo = [tree]
+    while todo:
+        node = todo.pop()
+        known = node._meta  # noqa: SLF001 - by way of `meta` each node would get a dictionary
+        if known is not None:
+            node._meta = {key: value for key, value in known.items() if key not in _PLACES} or None  # noqa: SLF001
+        todo += children(node)
 
 
 def _refuse_costly_nesting(source: Source) -> None:
