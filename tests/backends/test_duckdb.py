@@ -201,7 +201,7 @@ def test_a_forked_child_opens_its_own(sample: DuckDBBackend, query: Query) -> No
 
 
 def test_what_does_not_heed_the_interrupt_holds_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bmsql.backends._watched._GRACE", 0.1)
+    monkeypatch.setattr("bmsql.backends._watched.GRACE", 0.1)
     release = threading.Event()
     interrupts: list[float] = []
     started = time.perf_counter()

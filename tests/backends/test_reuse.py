@@ -192,7 +192,7 @@ def test_limits_that_run_out_as_queries_end_stop_no_other_query(sample: DuckDBBa
 def test_what_does_not_heed_the_interrupt_keeps_its_thread_and_cursor_to_itself(
     sample: DuckDBBackend, query: Query, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bmsql.backends._watched._GRACE", 0.1)
+    monkeypatch.setattr("bmsql.backends._watched.GRACE", 0.1)
     one, others = query("SELECT 1 AS one"), _threads()
     sample.execute(one, Limits())
     connections = _connections(sample)
@@ -357,7 +357,7 @@ def test_nothing_keeps_the_interpreter_from_ending(sample_file: Path, ending: st
 import threading, time
 from bmsql.backends import DuckDBBackend, _watched
 from bmsql.errors import QueryTimeoutError
-_watched._GRACE = 0.1
+_watched.GRACE = 0.1
 backend = DuckDBBackend({str(sample_file)!r})
 assert backend.distinct_values("Items", "name", limit=1) == ["alpha"]
 actions = {{

@@ -6,11 +6,12 @@ import asyncio
 import threading
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
-from bmsql.errors import QueryCancelledError
-from bmsql.graph import _turns, ainvoke_graph, compile_graph
+from bmsql.errors import QueryCancelledError, QueryTimeoutError
+from bmsql.graph import _nodes, _threads, _turns, ainvoke_graph, compile_graph
 from bmsql.graph._turns import Turn
 from bmsql.testing import ScriptedReasoner
 from tests.graph.fakes import ALL, PLAN, LittleBackend, dependencies
@@ -20,7 +21,7 @@ from tests.graph.fakes import ALL, PLAN, LittleBackend, dependencies
 def two_at_once(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Two questions at once have a turn, and keep it as long as they like."""
     monkeypatch.setattr(_turns, "_AT_ONCE", 2)
-    monkeypatch.setattr(_turns, "_LONG", 30.0)
+    monkeypatch.setattr(_threads, "_WATCHED", 30.0)
     yield
     _turns._loops.clear()
 
@@ -61,7 +62,7 @@ async def test_few_are_at_it_at_once_and_each_is_done_before_the_next() -> None:
 
 
 async def test_what_takes_long_lets_others_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_turns, "_LONG", 0.01)
+    monkeypatch.setattr(_threads, "_WATCHED", 0.01)
     busy = Busy(seconds=0.5)
     began = time.monotonic()
     await asyncio.gather(*(question(busy, number, queries=1) for number in range(10)))
@@ -124,3 +125,33 @@ async def test_a_question_asked_from_within_another_does_not_wait_for_it() -> No
     outer = compile_graph(dependencies(Asking(plan=PLAN, draft=ALL), LittleBackend()))
     answers = await asyncio.wait_for(asyncio.gather(*(ainvoke_graph(outer, "Which?") for _ in range(6))), 30)
     assert {answer.text for answer in answers} == {"3 rows."}
+
+
+def left_running(monkeypatch: pytest.MonkeyPatch, function: object) -> None:
+    """What would wait for `function` is told that its query was left running."""
+    real = _turns.in_thread
+
+    async def in_thread(work: Any, late: Any = None) -> Any:
+        if getattr(work, "func", None) is function:
+            raise QueryTimeoutError("The query did not end within 60 s and was stopped.", remedy="Ask for less.")
+        return await real(work, late)
+
+    monkeypatch.setattr(_turns, "in_thread", in_thread)
+
+
+async def test_a_query_that_was_left_running_is_repaired_like_any_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    left_running(monkeypatch, _nodes.run_stage)
+    reasoner = ScriptedReasoner(plan=PLAN, draft=ALL, repair=None)
+    answer = await ainvoke_graph(compile_graph(dependencies(reasoner)), "Which SNPs?")
+    assert answer.abstained
+    assert "did not end within 60 s and was stopped. Ask for less." in answer.text
+    (attempt,) = next(arguments for step, arguments in reasoner.calls if step == "repair")[2]
+    assert "did not end within 60 s" in attempt.error
+
+
+async def test_counts_that_were_left_running_cost_the_counts_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    left_running(monkeypatch, _nodes.measure)
+    answer = await ainvoke_graph(compile_graph(dependencies(ScriptedReasoner(plan=PLAN, draft=ALL))), "Which SNPs?")
+    assert [row["SNP"] for row in answer.rows] == ["rs2", "rs1", "rs6"]
+    assert [record.rule for record in answer.conventions if record.status == "applied"]
+    assert "could not be determined" in answer.warnings[-1]

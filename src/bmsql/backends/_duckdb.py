@@ -19,12 +19,13 @@ from bmsql.backends._duckdb_file import (
     quoted,
     read_tables,
 )
+from bmsql.backends._hosted import current_host
 from bmsql.backends._instances import Instance, acquire, release
 from bmsql.backends._lease import Lease
 from bmsql.backends._sources import Sources
 from bmsql.backends._statement import Translated
 from bmsql.backends._values import convert_rows
-from bmsql.backends._watched import Stopped, run_watched
+from bmsql.backends._watched import Stopped, run_watched, stopped_error
 from bmsql.errors import (
     BackendError,
     BackendUnavailableError,
@@ -32,7 +33,6 @@ from bmsql.errors import (
     ForbiddenSqlError,
     InvalidSqlError,
     QueryCancelledError,
-    QueryTimeoutError,
     SqlSyntaxError,
 )
 from bmsql.types import Catalog, Closing, Limits, QueryResult, TableInfo, ValidatedQuery
@@ -276,7 +276,12 @@ class DuckDBBackend(Closing):
                 lease.finished = keep(result)
                 return result
 
+        host = current_host()
         try:
+            if host is not None:
+                return host.run(
+                    act, lease.interrupt, seconds=seconds, cancel=cancel, interrupted=duckdb.InterruptException
+                )
             return run_watched(
                 act,
                 lease.interrupt,
@@ -286,7 +291,7 @@ class DuckDBBackend(Closing):
                 start=instance.workers.start,
             )
         except Stopped as e:
-            raise _stopped(e, seconds) from e
+            raise stopped_error(e, seconds) from e
         except duckdb.Error as e:
             raise self._failed(instance, e) from e
 
@@ -312,13 +317,3 @@ def _threads_for(path: Path) -> int:
     except OSError:  # what is wrong with the file is told on opening it
         return 1
     return 1 if size <= _SMALL else min(os.cpu_count() or 1, _MAX_THREADS)
-
-
-def _stopped(stopped: Stopped, seconds: float) -> BackendError:
-    rest = "" if stopped.ended else " It has not heeded that yet, and still uses memory and a processor."
-    if stopped.reason == "timeout":
-        return QueryTimeoutError(
-            f"The query did not end within {seconds:g} s and was stopped.{rest}",
-            remedy="Ask for less, or raise the time limit.",
-        )
-    return QueryCancelledError(f"The query was cancelled.{rest}")

@@ -8,14 +8,15 @@ from collections.abc import Callable
 from typing import Generic, Literal, TypeVar
 
 from bmsql.backends._workers import Work, start_thread
+from bmsql.errors import BackendError, QueryCancelledError, QueryTimeoutError
 
 T = TypeVar("T")
 Reason = Literal["timeout", "cancelled"]
 
 # How soon a set cancel event is seen, and how often an interrupt is repeated.
-_TICK = 0.02
+TICK = 0.02
 # How long an interrupted action may take to end before its caller stops waiting for it.
-_GRACE = 2.0
+GRACE = 2.0
 
 
 class Stopped(Exception):  # noqa: N818 - a signal inside this package, mapped before it leaves
@@ -25,6 +26,17 @@ class Stopped(Exception):  # noqa: N818 - a signal inside this package, mapped b
         super().__init__(reason)
         self.reason = reason
         self.ended = ended
+
+
+def stopped_error(stopped: Stopped, seconds: float) -> BackendError:
+    """What the caller of a query is told that was to take so many seconds at most."""
+    rest = "" if stopped.ended else " It has not heeded that yet, and still uses memory and a processor."
+    if stopped.reason == "timeout":
+        return QueryTimeoutError(
+            f"The query did not end within {seconds:g} s and was stopped.{rest}",
+            remedy="Ask for less, or raise the time limit.",
+        )
+    return QueryCancelledError(f"The query was cancelled.{rest}")
 
 
 class _Job(Generic[T]):
@@ -85,14 +97,14 @@ def _wait(done: threading.Event, deadline: float, cancel: threading.Event | None
     while (left := deadline - time.monotonic()) > 0:
         if cancel is not None and cancel.is_set():
             return "cancelled"
-        if done.wait(left if cancel is None else min(left, _TICK)):
+        if done.wait(left if cancel is None else min(left, TICK)):
             return None
     return None if done.is_set() else "timeout"
 
 
 def _stop(done: threading.Event, interrupt: Callable[[], None]) -> None:
     """Interrupt until the action ends: an interrupt before the database has begun a query is lost."""
-    deadline = time.monotonic() + _GRACE
+    deadline = time.monotonic() + GRACE
     while not done.is_set() and time.monotonic() < deadline:
         interrupt()
-        done.wait(_TICK)
+        done.wait(TICK)

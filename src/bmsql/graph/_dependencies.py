@@ -105,7 +105,7 @@ class Dependencies:
         except (BackendUnavailableError, QueryCancelledError):
             raise
         except (BackendError, UnsupportedSqlError) as error:
-            return ExecutionFailed(sql=query.sql, message=error.message, kind=type(error).__name__, remedy=error.remedy)
+            return failed_by(query.sql, error)
 
     def beyond_ladder(self, sql: str) -> int:
         """The bytes that a text would read where they are more than `limits.ladder_bytes` allows, else 0.
@@ -132,6 +132,11 @@ class Dependencies:
             first = query.problems[0]
             raise InvalidSqlError(first.message, line=first.line, column=first.column, remedy=first.suggestion)
         return self.backend.execute(query, self.limits)
+
+
+def failed_by(sql: str, error: BackendError | UnsupportedSqlError) -> ExecutionFailed:
+    """What is left of a query that an error ended."""
+    return ExecutionFailed(sql=sql, message=error.message, kind=type(error).__name__, remedy=error.remedy)
 
 
 # Fields of a context that replace no dependency.

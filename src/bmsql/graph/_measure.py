@@ -80,6 +80,14 @@ def measure(state: GraphState, deps: Dependencies, cancel: threading.Event | Non
     )
 
 
+def unmeasured(state: GraphState) -> Measured:
+    """What is known of the final query without measuring it."""
+    return Measured(
+        records=tuple(ConventionRecord.model_validate(record) for record in state["records"]),
+        warnings=("The counts without each convention and the evidence keys could not be determined.",),
+    )
+
+
 class _Asking:
     """The queries about one final query, one after the other; what came of them, and what could not be found out."""
 

@@ -6,16 +6,16 @@ import threading
 from functools import partial
 from typing import Any, NamedTuple, assert_never
 
-from bmsql.errors import CredentialsError, PlanError, QueryCancelledError, ReasonerError
+from bmsql.errors import CredentialsError, PlanError, QueryCancelledError, QueryTimeoutError, ReasonerError
 from bmsql.graph._answer import abstention, answered
 from bmsql.graph._candidates import Election, elect
 from bmsql.graph._costs import billed
 from bmsql.graph._data import pack, pack_result, problem_text
-from bmsql.graph._dependencies import Dependencies
+from bmsql.graph._dependencies import Dependencies, failed_by
 from bmsql.graph._drive import Step, Think, Wait, Work
 from bmsql.graph._evidence import Found, evidence_for
 from bmsql.graph._hidden import without_values
-from bmsql.graph._measure import measure
+from bmsql.graph._measure import measure, unmeasured
 from bmsql.graph._plans import Plans
 from bmsql.graph._state import Data, GraphState, Outcome, failures, fresh_pass, fresh_state, is_fresh
 from bmsql.graph._together import run_stage
@@ -137,7 +137,11 @@ def validate(state: GraphState, run: Run) -> Work:
 def execute(state: GraphState, run: Run) -> Work:
     """Run the query under way within the limits."""
     run.checkpoint()
-    match (yield Wait(partial(run_stage, state, run.deps, run.cancel))):
+    try:
+        outcome = yield Wait(partial(run_stage, state, run.deps, run.cancel))
+    except QueryTimeoutError as late:  # of a query that was left running: it does not end even when it is told to
+        outcome = failed_by(state["sql"], late)
+    match outcome:
         case QueryResult() as result:
             ran = {"sql": state["sql"], "result": pack_result(result)}
             detail: Data = {"stage": state["stage"], "rows": len(result.rows), "truncated": result.truncated}
@@ -171,7 +175,10 @@ def inject_thresholds(state: GraphState, run: Run) -> Work:
 def refine(state: GraphState, run: Run) -> Work:
     """Counts and evidence of the final rows; then: do they suffice, and if not, what to change."""
     run.checkpoint()
-    measured = yield Wait(partial(measure, state, run.deps, run.cancel))
+    try:
+        measured = yield Wait(partial(measure, state, run.deps, run.cancel))
+    except QueryTimeoutError:
+        measured = unmeasured(state)
     update: Data = {
         "measured": pack(measured),
         "usage": _used(state, *measured.results),

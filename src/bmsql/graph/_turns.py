@@ -9,12 +9,10 @@ from types import TracebackType
 from typing import Any, Self
 from weakref import WeakKeyDictionary
 
-from bmsql.graph._threads import in_thread
+from bmsql.graph._threads import in_thread, semaphore
 
 # Those that compute at once: more of them only keep each other from the interpreter.
 _AT_ONCE = 1 + (os.cpu_count() or 1)
-# Seconds after which somebody else is let in: what takes longer, such as a query of a remote database, waits itself.
-_LONG = 0.02
 
 _loops: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
@@ -32,14 +30,11 @@ class Turn:
     async def run(self, function: Callable[[], Any]) -> Any:
         """The result of a function that keeps a thread busy or waiting; the turn is kept for a next one."""
         if self._held is None:
-            semaphore = _semaphore()
-            await semaphore.acquire()
-            self._held = semaphore
-        timer = asyncio.get_running_loop().call_later(_LONG, self.give)
-        try:
-            return await in_thread(function)
-        finally:
-            timer.cancel()
+            held = semaphore(_loops, _AT_ONCE)
+            await held.acquire()
+            self._held = held
+        # Somebody else is let in when it takes long: a query of a remote database only waits itself.
+        return await in_thread(function, late=self.give)
 
     def give(self) -> None:
         """Let the next question in, if this one has the turn."""
@@ -54,11 +49,3 @@ class Turn:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.give()
-
-
-def _semaphore() -> asyncio.Semaphore:
-    loop = asyncio.get_running_loop()
-    found = _loops.get(loop)
-    if found is None:
-        _loops[loop] = found = asyncio.Semaphore(_AT_ONCE)
-    return found
