@@ -22,9 +22,11 @@ def _lighter() -> Any:
 
 def _parser_class() -> Any:
     try:
-        return _lighter()
+        lighter = _lighter()
+        lighter(dialect=DIALECT)
     except TypeError:  # where sqlglot is compiled, its classes cannot be subclassed
         return _Plain
+    return lighter
 
 
 _CLASS = _parser_class()
