@@ -10,10 +10,12 @@ from bmsql.conventions import RuleBook
 from bmsql.reasoners.offline._alternatives import alternatives
 from bmsql.reasoners.offline._chunks import Chunk
 from bmsql.reasoners.offline._conventions import family_subject_named, is_lookup, settle
+from bmsql.reasoners.offline._crossed import parted, rules_apart, stated
 from bmsql.reasoners.offline._join import join_plan
-from bmsql.reasoners.offline._named import quoted, searches_text, spellings, text_beside, text_entities
+from bmsql.reasoners.offline._named import named_text
 from bmsql.reasoners.offline._outputs import Outputs
 from bmsql.reasoners.offline._part import Part, PartReader
+from bmsql.reasoners.offline._phases import filtering, or_approved
 from bmsql.reasoners.offline._question import Question
 from bmsql.reasoners.offline._rankings import counted_measure
 from bmsql.reasoners.offline._relation import Relation, relate
@@ -80,9 +82,31 @@ class Composer:
             # `how many for A versus for B`: two counts, not one of both together.
             shape = with_changes(shape, intent="group", group=relation.each)
         part = self.part(family, family[0], relation.tables, relation.entity, shape)
+        if relation.kind == "union" and shape.intent == "list":
+            part = self._apart(part, relation, shape)
         if relation.kind in ("intersect", "difference"):
             return self._related(part, relation, shape)
         return self.finish([part], shape, relation)
+
+    def _apart(self, part: Part, relation: Relation, shape: Shape) -> Part:
+        """`near CLU in A and near SNCA in B`: each table with what is said of it; the part as it is for all else."""
+        said = stated(self.question, part.filters)
+        found = parted(self.question, said, self.model)
+        if found is None or len(relation.values) != len(part.tables) or rules_apart(self.question, self.model):
+            return part
+        trailing = any(found.first.last <= one.first < found.parting for one in said)
+        if not trailing and any(one.first >= found.second.last for one in said):
+            return part  # what stands behind both may be said of both
+        first = {one.words for one in said if one.first < found.parting}
+        whole = Part(part.family, part.alias, part.tables, notes=part.notes)
+        for number in range(len(part.tables)):
+            chunks = [one for one in self.question.chunked.chunks if (one.first < found.parting) == (number == 0)]
+            own = self.part(part.family, part.alias, part.tables, relation.entity, shape, chunks=chunks)
+            source = f"{part.alias}{number + 1}"
+            kept = [one for one in own.filters if not one.words or number == (one.words.split(", ")[0] not in first)]
+            whole.filters += [one.model_copy(update={"source": source}) for one in kept]
+            whole.uses += [one.model_copy(update={"source": source}) for one in own.uses]
+        return whole
 
     def part(
         self,
@@ -107,44 +131,18 @@ class Composer:
         part.notes += notes
         part.filters += self.reader.conditions(family, own)
         comparisons = [pair for pair in self.reader.comparisons(family) if not elsewhere(pair[1])]
+        comparisons = filtering(self.question, family, shape.intent == "exists", part.filters, comparisons, self.model)
         part.filters += [filter_ for _, filter_ in comparisons]
         part.filters += self._tests(family, own, part.filters)
         part.filters += self._absent(family, own)
-        part.filters += self._named_text(family, part.filters)
+        part.filters += named_text(self.question, family, part.filters, self.model)
         part.filters += self._corrected(family)
-        part.filters = alternatives(self._or_approved(family, part.filters, triggers), self.question)
+        part.filters = or_approved(self.reader, family, part.filters, triggers)
+        part.filters = alternatives(part.filters, self.question)
         stated = frozenset((filter_.target, filter_.op) for _, filter_ in comparisons)
         uses = self.reader.uses(family, triggers, stated)
         part.uses = settle(self.question, family, shape, uses, part.filters, self.model, self.rules, linking=linking)
         return part
-
-    def _or_approved(self, family: str, filters: list[Filter], triggers: Sequence[Chunk]) -> list[Filter]:
-        """`approved or in phase 3`: the approval rule's own value beside the phase that is named."""
-        phases = [one for one in self.question.numbers.comparisons if one.kind == "phase" and one.op == "="]
-        if not phases:
-            return filters
-        for use in self.reader.uses(family, triggers, frozenset()):
-            rule = self.rules[use.rule]
-            if rule.kind != "approval" or use.mode != "implied" or rule.op != "=":
-                continue
-            for one in phases:
-                if "or" in self._between(triggers, use.words, one.first, one.last):
-                    filters = [
-                        each.model_copy(update={"values": (*each.values, int(rule.value))})  # type: ignore[arg-type]
-                        if each.target == rule.role and each.words == one.words
-                        else each
-                        for each in filters
-                    ]
-        return filters
-
-    def _between(self, triggers: Sequence[Chunk], words: str, first: int, last: int) -> list[str]:
-        """The words between a trigger phrase and a stretch of tokens, if they stand close."""
-        for trigger in triggers:
-            if trigger.text == words:
-                inner = (trigger.last, first) if trigger.last <= first else (last, trigger.first)
-                if 0 <= inner[1] - inner[0] <= _NEAR:
-                    return self.question.lows[inner[0] : inner[1]]
-        return []
 
     def _corrected(self, family: str) -> list[Filter]:
         """A Bonferroni correction, where the question asks for one: 0.05 over the rows of the table."""
@@ -204,41 +202,6 @@ class Composer:
         held, named = (recipe.shown if recipe else "" for recipe in recipes)
         shown = [role for role in attribute.show.get(family, ()) if role != named]
         return attribute.test.get(family) or attribute.measure.get(family) or held or next(iter(shown), "")
-
-    def _named_text(self, family: str, filters: Sequence[Filter]) -> list[Filter]:
-        """`gene sets with lipoprotein in their name`, or a quoted name."""
-        entity = self.model.families[family].subject
-        recipes = text_entities(family, self.model)
-        if not recipes or any(one.target in recipes for one in filters):
-            return []
-        name = quoted(self.question.text)
-        target = entity if entity in recipes else recipes[0]
-        if name and not any(name in chunk.text or chunk.text in name for chunk in self.question.chunked.mentions):
-            return [Filter(target=target, op="match", values=(name,), words=name)]
-        texts = [text_beside(self.question, cue) for cue in self.question.chunked.english("name_contains")]
-        texts = texts if self._is_alone(family) else []
-        texts += [
-            chunk.text
-            for chunk in self.question.chunked.mentions
-            if self._is_alone(family)
-            and chunk.mention
-            and self.model.entities[chunk.mention.entity].kind == "category"
-            and searches_text(family, self.model)
-            and family not in self.model.entities[chunk.mention.entity].match
-            and not self._is_about(chunk, family)
-        ]
-        words = next((text for text in texts if text), "")
-        return [Filter(target=target, op="match", values=spellings(words), words=words)] if words else []
-
-    def _is_alone(self, family: str) -> bool:
-        return self.question.families == (family,)
-
-    def _is_about(self, chunk: Chunk, family: str) -> bool:
-        """Whether a mention chooses the table rather than names something in it."""
-        mention = chunk.mention
-        return mention is not None and any(
-            mention.entity in self.model.tables[name].about for name in self.model.tables_of(family)
-        )
 
     # -- two parts of one family --------------------------------------------------------------
 

@@ -60,7 +60,7 @@ def is_lookup(family: str, filters: Sequence[Filter], model: SemanticModel) -> b
         return False
     if not spec.exploded:
         return True
-    terms = {one.target for one in filters if one.op == "match" and one.target in model.entities}
+    terms = {one.target for one in filters if one.op == "match" and not one.negated and one.target in model.entities}
     return any(model.entities[name].kind == "term" for name in terms)
 
 

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from bmsql.reasoners.offline._alternatives import contradiction, unjoined
 from bmsql.reasoners.offline._chunks import Chunk
+from bmsql.reasoners.offline._crossed import crossed
 from bmsql.reasoners.offline._dropped import asks_for_any, less, lone_letter, members, ratios, several, shared, trivial
+from bmsql.reasoners.offline._passed import passed_over
 from bmsql.reasoners.offline._question import Question
 from bmsql.reasoners.offline._rankings import has_number, is_superlative
 from bmsql.reasoners.offline._vague import apart, between_names, exclusive, graded, ordinals, roughly, unmade
@@ -53,7 +55,13 @@ def _unread(question: Question, plan: Plan, model: SemanticModel) -> str:
     if problem:
         return problem
     last = ranks[-1] if ranks else None
-    if last is not None and " " not in last.text and plan.aggregate is None and not last.names("attribute"):
+    by_size = bool(plan.order) and plan.intent == "rank" and _is_size(plan.order[0].column, model)
+    if (
+        last is not None
+        and " " not in last.text
+        and plan.aggregate is None
+        and not (last.names("attribute") or by_size)
+    ):
         end = max((index + 1 for index, token in enumerate(question.chunked.tokens) if token.kind != "stop"), default=0)
         if last.last == end:
             return f"It is not clear what '{last.text}' ranks by."
@@ -63,6 +71,11 @@ def _unread(question: Question, plan: Plan, model: SemanticModel) -> str:
     if question.distance and question.regions and not any(region.first for region, _ in question.regions):
         return "A distance needs a position, a SNP or a gene to start from."
     return ""
+
+
+def _is_size(role: str, model: SemanticModel) -> bool:
+    """Whether "the most", without more, can be of a role: `raises the risk the most`."""
+    return any(one.numbers == "size" and role in one.measure.values() for one in model.attributes.values())
 
 
 def _unread_at(question: Question, plan: Plan, index: int, ranks: Sequence[Chunk]) -> str:
@@ -160,7 +173,7 @@ def _numbers(question: Question, plan: Plan, model: SemanticModel) -> str:
         return f"It is not clear what the number {token.text} restricts."
     unplaced = [one for one in question.numbers.comparisons if not _is_placed(one.words, plan.filters, plan.having)]
     for one in unplaced:
-        if plan.joins and asks_for_any(one, plan, model):
+        if one.words in question.judged or (plan.joins and asks_for_any(one, plan, model)):
             continue
         if one.kind != "count" or plan.intent not in ("count", "group", "rank") or one.values[0] > 1:
             return f"It is not clear what '{one.words}' restricts."
@@ -291,6 +304,7 @@ _CHECKS = (
     _negations,
     unjoined,
     contradiction,
+    crossed,
     less,
     shared,
     several,
@@ -304,6 +318,7 @@ _CHECKS = (
     exclusive,
     unmade,
     apart,
+    passed_over,
     _aggregates,
     _rankings,
 )
