@@ -13,7 +13,7 @@ from bmsql.types import Filter, Plan
 
 # Words that may stand beside the "or": `p < 1e-20 or p > 0.05`, `under 0.7 or with a MAF above 0.2`.
 _WIDEST = 4
-_JOINING = frozenset({"and", "or", ","})
+_JOINING = frozenset({"and", "or", ",", "versus", "vs", "on", "in"})
 _RANGES = ("<", "<=", ">", ">=", "=", "between")
 
 

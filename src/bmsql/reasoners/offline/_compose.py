@@ -20,6 +20,7 @@ from bmsql.reasoners.offline._question import Question
 from bmsql.reasoners.offline._rankings import counted_measure
 from bmsql.reasoners.offline._relation import Relation, relate
 from bmsql.reasoners.offline._shape import Shape, shape_of
+from bmsql.reasoners.offline._vague import parting
 from bmsql.semantic import SemanticModel
 from bmsql.types import Clarification, Filter, Plan, PlanJoin, Source
 
@@ -84,9 +85,22 @@ class Composer:
         part = self.part(family, family[0], relation.tables, relation.entity, shape)
         if relation.kind == "union" and shape.intent == "list":
             part = self._apart(part, relation, shape)
+        if shape.intent == "count" and not shape.group and parting(self.question):
+            shape = with_changes(shape, intent="group", group=group) if (group := self._told_apart(part)) else shape
         if relation.kind in ("intersect", "difference"):
             return self._related(part, relation, shape)
         return self.finish([part], shape, relation)
+
+    def _told_apart(self, part: Part) -> str:
+        """`how many are A and how many are B`: what the rows are grouped by, where a row has one value of it."""
+        for one in part.filters:
+            recipe = self.model.entities[one.target].match.get(part.family) if one.op == "match" else None
+            values = len(one.values) > 1 and len(one.values) == len(one.words.split(", "))
+            single = recipe is not None and recipe.how in ("term", "equals")
+            if values and single and not one.negated and one.target != self.model.families[part.family].subject:
+                return one.target
+        either = [one for one in part.filters if one.any_of and one.op == "="]
+        return either[0].target if len(either) > 1 and len({one.target for one in either}) == 1 else ""
 
     def _apart(self, part: Part, relation: Relation, shape: Shape) -> Part:
         """`near CLU in A and near SNCA in B`: each table with what is said of it; the part as it is for all else."""

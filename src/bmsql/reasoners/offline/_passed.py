@@ -20,7 +20,8 @@ _SIGNS = frozenset({"direction", "directions", "sign", "signs"})
 _ENDS = frozenset({"ends", "ending", "end", "starts", "starting", "start", "begins", "beginning", "begin"})
 _NAMES = frozenset({"name", "names", "named", "symbol", "symbols"})
 _HOLDING = frozenset({"by", "in", "with", "have", "has", "having", "as"})
-_MARKS = _WEIGHING | _SPANS | _LIKENESS | _ENDS | {"every", "both", "other"}
+_CLOSE = frozenset({"near", "around", "close", "nearby"})
+_MARKS = _CLOSE | _WEIGHING | _SPANS | _LIKENESS | _ENDS | {"every", "both", "other"}
 _REACH = 3
 
 
@@ -46,6 +47,10 @@ def _at(question: Question, plan: Plan, index: int, low: str, model: SemanticMod
         return f"A comparison of directions ('{low} ...') is not worked out here; ask for the effects of both."
     if low in _ENDS and lows[index + 1 : index + 2] == ["with"] and _NAMES & set(lows[max(0, index - _REACH) : index]):
         return "How a name begins or ends is not matched; give the whole name, or a kind of thing."
+    if low in _CLOSE and any(
+        index < place.first <= index + 2 for one, place in question.regions if one.first == one.last
+    ):
+        return f"It is not clear how near '{low}' a position is; give a distance."
     behind = next((one for one in question.chunked.chunks if 1 <= one.first - index <= _REACH), None)
     if low == "every" and lows[max(0, index - 1) : index] in (["in"], ["across"]) and plan.distinct:
         named = any(one.op == "match" and model.entities[one.target].kind == "symbol" for one in plan.filters)
