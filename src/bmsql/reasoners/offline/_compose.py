@@ -25,6 +25,8 @@ from bmsql.semantic import SemanticModel
 from bmsql.types import Clarification, Filter, Plan, PlanJoin, Source
 
 _NEAR = 4
+# What these open lacks what follows them: `chromosomes with no SNP` are not without chromosomes.
+_BEFORE = frozenset({"with", "without", "has", "have", "lack", "lacks", "lacking", "no"})
 
 
 class Composer:
@@ -189,7 +191,7 @@ class Composer:
             near = [
                 (abs(chunk.first - cue.last) if chunk.first >= cue.last else cue.first - chunk.last, chunk)
                 for chunk in chunks
-                if chunk.names("attribute")
+                if chunk.names("attribute") and (chunk.first >= cue.last or cue.text.lower().split()[0] not in _BEFORE)
             ]
             for gap, chunk in sorted(near, key=lambda pair: pair[0]):
                 if gap > _NEAR:

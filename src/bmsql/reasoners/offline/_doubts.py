@@ -224,7 +224,7 @@ def _negations(question: Question, plan: Plan, model: SemanticModel) -> str:
         one.words and (one.negated or one.op in ("!=", "null", "null_or")) for one in plan.filters
     )
     complement = any(use.mode == "complement" for use in plan.conventions)
-    false_tests = any(one.values == (False,) for one in plan.filters)
+    false_tests = any(one.values[:1] == (False,) and one.values[0] is False for one in plan.filters)
     waived = {use.words for use in plan.conventions if use.mode == "waived" and use.words}
     compared = {index for one in question.numbers.comparisons for index in range(one.first, one.last)}
     for chunk in cues:
@@ -262,6 +262,18 @@ def _aggregates(question: Question, plan: Plan, model: SemanticModel) -> str:
     return ""
 
 
+def _sorting(question: Question, plan: Plan, model: SemanticModel) -> str:
+    """`first 5 hits by position`: what has no order here cannot choose the rows."""
+    if plan.limit is None or plan.group_by:
+        return ""
+    for chunk in question.chunked.of("attribute"):
+        behind = chunk.first and question.lows[chunk.first - 1] == "by" and not chunk.mention
+        measured = [one for name in chunk.names("attribute") for one in model.attributes[name].measure]
+        if behind and not set(measured) & set(question.families):
+            return f"Rows cannot be ranked by '{chunk.text}' here; ask for all of them."
+    return ""
+
+
 def _rankings(question: Question, plan: Plan, model: SemanticModel) -> str:
     for cue in question.chunked.english("recorded_not"):
         if not any(cue.text in one.words for one in plan.filters) and not any(
@@ -280,6 +292,11 @@ def _rankings(question: Question, plan: Plan, model: SemanticModel) -> str:
         measures = [chunk for chunk in question.chunked.of("attribute") if not chunk.mention and is_superlative(chunk)]
         cues += [chunk for chunk in measures if not has_number(question, chunk)]
     unranked = not plan.order if looked_up else plan.intent != "rank"
+    counting = [cue for cue in cues if cue.is_english("most", "fewest")]
+    if counting and plan.intent == "rank" and plan.aggregate is None and plan.order[:1]:
+        # `the 5 rarest`: whatever that ranks by, it is not the p-value.
+        unranked = unranked or any(plan.order[0].column == model.families[one].order for one in question.families)
+        cues = counting if unranked else cues
     if cues and unranked and plan.aggregate is None:
         return f"It is not clear what '{cues[0].text}' ranks by."
     return ""
@@ -320,6 +337,7 @@ _CHECKS = (
     apart,
     passed_over,
     _aggregates,
+    _sorting,
     _rankings,
 )
 """In this order: the first problem is the one that is told."""
