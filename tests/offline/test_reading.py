@@ -171,6 +171,21 @@ def test_what_is_said_of_two_studies_in_pairs_goes_to_its_own(
         assert all(one.source for one in plan.filters)
 
 
+def test_an_answer_says_what_was_asked_of_each_of_two_studies(agent: Agent) -> None:
+    text = agent.ask("Significant SNPs near CLU in AD and near SNCA in PD").text
+    assert "SNPs near CLU are" in text
+    assert "near SNCA: " in text
+    text = agent.ask("Significant SNPs near LRRK2 in AD and near CLU in PD").text
+    assert "No SNP near LRRK2" in text
+    assert "none near CLU for Parkinson's disease" in text
+
+
+def test_what_things_have_is_recorded(agent: Agent) -> None:
+    plan = answered(agent, "Which drugs have a trade name?")
+    assert [(one.target, one.op) for one in plan.filters] == [("drug.trade_names", "not_null")]
+    assert not agent.ask("Which drugs have patents?").rows
+
+
 @pytest.mark.parametrize(
     ("question", "found", "left"),
     [

@@ -25,6 +25,8 @@ from bmsql.semantic import SemanticModel
 from bmsql.types import Clarification, Filter, Plan, PlanJoin, Source
 
 _NEAR = 4
+# Where a verb may stand at the earliest, behind a question word and a noun.
+_FIRST_VERB = 3
 # What these open lacks what follows them: `chromosomes with no SNP` are not without chromosomes.
 _BEFORE = frozenset({"with", "without", "has", "have", "lack", "lacks", "lacking", "no"})
 
@@ -151,6 +153,7 @@ class Composer:
         part.filters += [filter_ for _, filter_ in comparisons]
         part.filters += self._tests(family, own, part.filters)
         part.filters += self._absent(family, own)
+        part.filters += self._present(family, own, shape)
         part.filters += named_text(self.question, family, part.filters, self.model)
         part.filters += self._corrected(family)
         part.filters = or_approved(self.reader, family, part.filters, triggers)
@@ -208,6 +211,25 @@ class Composer:
                     found.append(Filter(target=next(filter(None, roles)), op="null", words=words))
                     break
         return found
+
+    def _present(self, family: str, chunks: Sequence[Chunk], shape: Shape) -> list[Filter]:
+        """`which drugs have patents`: those for which one is recorded."""
+        lows = self.question.lows
+        if shape.intent != "list" or lows[:1] not in (["which"], ["what"]):
+            return []
+        for chunk in chunks:
+            senses = [one for one in chunk.senses if one.kind == "attribute" and one.mode != "cue"]
+            verb = (
+                chunk.first - 2 if lows[chunk.first - 1 : chunk.first] in (["a"], ["an"], ["any"]) else chunk.first - 1
+            )
+            if not senses or chunk.mention or verb < _FIRST_VERB - 1 or lows[verb] not in ("have", "has"):
+                continue
+            last = chunk.last == len(lows) or self.question.chunked.tokens[chunk.last].kind == "stop"
+            role = self._recorded(senses[0].name, family)
+            if last and role and not self.model.attributes[senses[0].name].test:
+                words = self.question.text[self.question.chunked.tokens[verb].start : chunk.end]
+                return [Filter(target=role, op="not_null", words=words)]
+        return []
 
     def _recorded(self, name: str, family: str) -> str:
         """The role that holds an attribute in a family; never the name of what the row is of."""

@@ -22,6 +22,8 @@ _HEEDED = _ORDINALS | {"not", "least", "only"}
 _COMPARING = frozenset({"than", "before", "after", "same", "below", "above", "under", "over", "exceeding"})
 # How many words may stand between an ordinal and the superlative that it counts.
 _NEAR_RANK = 3
+# How far from a superlative what it ranks by may stand.
+_BESIDE_A_RANK = 5
 # How many words may stand between a "not" and the words that waive a rule.
 _NEAR_WAIVER = 2
 _ONE = frozenset({"one", "1", "once", "a", "two"})
@@ -292,14 +294,27 @@ def _rankings(question: Question, plan: Plan, model: SemanticModel) -> str:
         measures = [chunk for chunk in question.chunked.of("attribute") if not chunk.mention and is_superlative(chunk)]
         cues += [chunk for chunk in measures if not has_number(question, chunk)]
     unranked = not plan.order if looked_up else plan.intent != "rank"
-    counting = [cue for cue in cues if cue.is_english("most", "fewest")]
-    if counting and plan.intent == "rank" and plan.aggregate is None and plan.order[:1]:
-        # `the 5 rarest`: whatever that ranks by, it is not the p-value.
-        unranked = unranked or any(plan.order[0].column == model.families[one].order for one in question.families)
-        cues = counting if unranked else cues
-    if cues and unranked and plan.aggregate is None:
+    misread = [cue for cue in cues if _ranks_by_default(question, plan, cue, model)]
+    cues, unranked = (misread, True) if misread and not unranked else (cues, unranked)
+    one_figure = plan.intent == "count" and not plan.group_by
+    if cues and unranked and (plan.aggregate is None or one_figure):
         return f"It is not clear what '{cues[0].text}' ranks by."
     return ""
+
+
+def _ranks_by_default(question: Question, plan: Plan, cue: Chunk, model: SemanticModel) -> bool:
+    """Whether `the 5 rarest`, `the largest set` came to be ranked by what the rows are ranked by anyhow."""
+    orders = {model.families[one].order for one in question.families}
+    if plan.intent != "rank" or plan.aggregate is not None or not plan.order or plan.order[0].column not in orders:
+        return False
+    if cue.is_english("most", "fewest"):
+        return True
+    beside = [one for one in question.chunked.of("attribute") if abs(one.first - cue.last) <= _BESIDE_A_RANK]
+    near = [one for one in beside if not has_number(question, one)]
+    named = {
+        role for one in near for name in one.names("attribute") for role in model.attributes[name].measure.values()
+    }
+    return plan.order[0].column not in named
 
 
 def _inside(chunk: Chunk, others: Iterable[Chunk], *, longer: bool = False) -> bool:

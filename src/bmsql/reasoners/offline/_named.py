@@ -27,9 +27,9 @@ def named_text(question: Question, family: str, filters: Sequence[Filter], model
         return [Filter(target=target, op="match", values=(name,), words=name)]
     if question.families != (family,):
         return []
-    texts = [text_beside(question, cue) for cue in question.chunked.english("name_contains")]
+    texts = [(text, text) for cue in question.chunked.english("name_contains") if (text := text_beside(question, cue))]
     texts += [
-        chunk.text
+        (_without_noun(chunk, model), chunk.text)
         for chunk in question.chunked.mentions
         if chunk.mention
         and model.entities[chunk.mention.entity].kind == "category"
@@ -38,9 +38,19 @@ def named_text(question: Question, family: str, filters: Sequence[Filter], model
         and not _is_about(chunk, family, model)
     ]
     first, last = described(question, family, model)
-    texts += [question.text[question.chunked.tokens[first].start : question.chunked.tokens[last - 1].end]] * (last > 0)
-    words = next((text for text in texts if text), "")
-    return [Filter(target=target, op="match", values=spellings(words), words=words)] if words else []
+    if last:
+        between = question.text[question.chunked.tokens[first].start : question.chunked.tokens[last - 1].end]
+        texts.append((between, between))
+    if not texts:
+        return []
+    text, words = texts[0]
+    return [Filter(target=target, op="match", values=spellings(text), words=words)]
+
+
+def _without_noun(chunk: Chunk, model: SemanticModel) -> str:
+    """`brain tissues` are named by `brain` where names are searched."""
+    nouns = (noun for noun in model.entities[chunk.linked.entity].nouns if chunk.text.lower().endswith(f" {noun}"))
+    return chunk.text[: -len(next(nouns, "")) or None].strip()
 
 
 def _is_about(chunk: Chunk, family: str, model: SemanticModel) -> bool:

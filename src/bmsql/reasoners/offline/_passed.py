@@ -17,11 +17,12 @@ _SPANS = frozenset({"year", "years", "month", "months", "decade", "decades", "we
 _RELATIVE = frozenset({"last", "past", "next", "previous", "coming", "recent", "this"})
 _LIKENESS = frozenset({"same", "opposite", "concordant", "discordant"})
 _SIGNS = frozenset({"direction", "directions", "sign", "signs"})
+_AGREEING = frozenset("differ differs differing disagree disagrees agree agrees agreeing".split())
 _ENDS = frozenset({"ends", "ending", "end", "starts", "starting", "start", "begins", "beginning", "begin"})
 _NAMES = frozenset({"name", "names", "named", "symbol", "symbols"})
 _HOLDING = frozenset({"by", "in", "with", "have", "has", "having", "as"})
 _CLOSE = frozenset({"near", "around", "close", "nearby"})
-_MARKS = _CLOSE | _WEIGHING | _SPANS | _LIKENESS | _ENDS | {"every", "both", "other"}
+_MARKS = _CLOSE | _WEIGHING | _SPANS | _LIKENESS | _AGREEING | _ENDS | {"every", "both", "other"}
 _REACH = 3
 
 
@@ -45,6 +46,8 @@ def _at(question: Question, plan: Plan, index: int, low: str, model: SemanticMod
         return f"'{' '.join(lows[max(0, index - 2) : index + 1])}' depends on the day; give the years."
     if low in _LIKENESS and _SIGNS & set(lows[index + 1 : index + _REACH]) and not _looks_up(question, model):
         return f"A comparison of directions ('{low} ...') is not worked out here; ask for the effects of both."
+    if low in _AGREEING and not _looks_up(question, model):
+        return f"Whether two values '{low}' is not worked out here; ask for both."
     if low in _ENDS and lows[index + 1 : index + 2] == ["with"] and _NAMES & set(lows[max(0, index - _REACH) : index]):
         return "How a name begins or ends is not matched; give the whole name, or a kind of thing."
     if low in _CLOSE and any(
