@@ -8,7 +8,7 @@ from bmsql.reasoners.offline._alternatives import contradiction, unjoined
 from bmsql.reasoners.offline._chunks import Chunk
 from bmsql.reasoners.offline._crossed import crossed
 from bmsql.reasoners.offline._dropped import asks_for_any, less, lone_letter, members, ratios, several, shared, trivial
-from bmsql.reasoners.offline._passed import passed_over
+from bmsql.reasoners.offline._passed import passed_over, universal
 from bmsql.reasoners.offline._question import Question
 from bmsql.reasoners.offline._rankings import has_number, is_superlative
 from bmsql.reasoners.offline._vague import apart, between_names, exclusive, graded, ordinals, roughly, unmade
@@ -351,6 +351,7 @@ _CHECKS = (
     unmade,
     apart,
     passed_over,
+    universal,
     _aggregates,
     _sorting,
     _rankings,
