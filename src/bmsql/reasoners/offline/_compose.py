@@ -17,7 +17,7 @@ from bmsql.reasoners.offline._outputs import Outputs
 from bmsql.reasoners.offline._part import Part, PartReader
 from bmsql.reasoners.offline._phases import filtering, or_approved
 from bmsql.reasoners.offline._question import Question
-from bmsql.reasoners.offline._rankings import counted_measure
+from bmsql.reasoners.offline._recorded import absent, near, present
 from bmsql.reasoners.offline._relation import Relation, relate
 from bmsql.reasoners.offline._shape import Shape, shape_of
 from bmsql.reasoners.offline._vague import parting
@@ -25,10 +25,6 @@ from bmsql.semantic import SemanticModel
 from bmsql.types import Clarification, Filter, Plan, PlanJoin, Source
 
 _NEAR = 4
-# Where a verb may stand at the earliest, behind a question word and a noun.
-_FIRST_VERB = 3
-# What these open lacks what follows them: `chromosomes with no SNP` are not without chromosomes.
-_BEFORE = frozenset({"with", "without", "has", "have", "lack", "lacks", "lacking", "no"})
 
 
 class Composer:
@@ -152,8 +148,8 @@ class Composer:
         comparisons = filtering(self.question, family, shape.intent == "exists", part.filters, comparisons, self.model)
         part.filters += [filter_ for _, filter_ in comparisons]
         part.filters += self._tests(family, own, part.filters)
-        part.filters += self._absent(family, own)
-        part.filters += self._present(family, own, shape)
+        part.filters += absent(self.question, family, own, self.model)
+        part.filters += present(self.question, family, own, self.model) if shape.intent == "list" else []
         part.filters += named_text(self.question, family, part.filters, self.model)
         part.filters += self._corrected(family)
         part.filters = or_approved(self.reader, family, part.filters, triggers)
@@ -177,7 +173,7 @@ class Composer:
             return []
         found = []
         for chunk in chunks:
-            if any(_near(chunk, cue) for cue in self.question.chunked.english("recorded_not")):
+            if any(near(chunk, cue) for cue in self.question.chunked.english("recorded_not")):
                 continue
             for name in chunk.names("attribute"):
                 role = self.model.attributes[name].test.get(family)
@@ -186,60 +182,6 @@ class Composer:
                     found.append(Filter(target=role, op="=", values=(value,), words=chunk.text))
                     break
         return found
-
-    def _absent(self, family: str, chunks: Sequence[Chunk]) -> list[Filter]:
-        """`without a recorded year`, `no frequency recorded`: the attribute is NULL."""
-        found = []
-        for cue in self.question.chunked.english("recorded_not"):
-            near = [
-                (abs(chunk.first - cue.last) if chunk.first >= cue.last else cue.first - chunk.last, chunk)
-                for chunk in chunks
-                if chunk.names("attribute") and (chunk.first >= cue.last or cue.text.lower().split()[0] not in _BEFORE)
-            ]
-            for gap, chunk in sorted(near, key=lambda pair: pair[0]):
-                if gap > _NEAR:
-                    break
-                words = f"{cue.text} {chunk.text}"
-                measure = counted_measure(self.question, chunk.first, family, self.model)
-                if measure and chunk.first >= cue.last:
-                    # `no targets`: the number of them is recorded, and is 0.
-                    role = self.model.attributes[measure].measure[family]
-                    found.append(Filter(target=role, op="=", values=(0,), words=words))
-                    break
-                roles = [self._recorded(name, family) for name in chunk.names("attribute")]
-                if any(roles):
-                    found.append(Filter(target=next(filter(None, roles)), op="null", words=words))
-                    break
-        return found
-
-    def _present(self, family: str, chunks: Sequence[Chunk], shape: Shape) -> list[Filter]:
-        """`which drugs have patents`: those for which one is recorded."""
-        lows = self.question.lows
-        if shape.intent != "list" or lows[:1] not in (["which"], ["what"]):
-            return []
-        for chunk in chunks:
-            senses = [one for one in chunk.senses if one.kind == "attribute" and one.mode != "cue"]
-            verb = (
-                chunk.first - 2 if lows[chunk.first - 1 : chunk.first] in (["a"], ["an"], ["any"]) else chunk.first - 1
-            )
-            if not senses or chunk.mention or verb < _FIRST_VERB - 1 or lows[verb] not in ("have", "has"):
-                continue
-            last = chunk.last == len(lows) or self.question.chunked.tokens[chunk.last].kind == "stop"
-            role = self._recorded(senses[0].name, family)
-            if last and role and not self.model.attributes[senses[0].name].test:
-                words = self.question.text[self.question.chunked.tokens[verb].start : chunk.end]
-                return [Filter(target=role, op="not_null", words=words)]
-        return []
-
-    def _recorded(self, name: str, family: str) -> str:
-        """The role that holds an attribute in a family; never the name of what the row is of."""
-        attribute = self.model.attributes[name]
-        subject = self.model.entities.get(self.model.families[family].subject)
-        entity = self.model.entities.get(attribute.entity)
-        recipes = [spec.match.get(family) if spec else None for spec in (entity, subject)]
-        held, named = (recipe.shown if recipe else "" for recipe in recipes)
-        shown = [role for role in attribute.show.get(family, ()) if role != named]
-        return attribute.test.get(family) or attribute.measure.get(family) or held or next(iter(shown), "")
 
     # -- two parts of one family --------------------------------------------------------------
 
@@ -394,8 +336,3 @@ class Composer:
     def clarify(self, question: str, alternatives: Sequence[str]) -> Plan:
         """A question back to the user."""
         return Plan(clarification=Clarification(question=question, alternatives=tuple(alternatives)), confidence=0.5)
-
-
-def _near(one: Chunk, other: Chunk) -> bool:
-    """Whether two chunks stand within a few words of each other."""
-    return max(one.first - other.last, other.first - one.last) <= _NEAR
