@@ -252,7 +252,10 @@ def test_a_table_that_is_not_one_is_a_clear_error() -> None:
 
 @pytest.mark.all
 def test_the_nearest_example_fits_far_more_often_than_any_other() -> None:
-    """Leave one out over 240 questions, as fewer give another figure with each list that is added; `benchmarks/bench_fewshot.py` measures all, with what they name masked."""
+    """Leave one out; fewer than these 240 give another figure with each list of questions that is added.
+
+    `benchmarks/bench_fewshot.py` measures all, with what they name masked.
+    """
     examples = gold(240)
     nearest, with_draft, at_random = (share_right(examples, by=by) for by in ("lexical", "draft", "random"))
     assert nearest > 0.12
