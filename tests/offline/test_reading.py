@@ -135,11 +135,72 @@ def test_shapes(agent: Agent, case: dict[str, Any]) -> None:
         ("Which gene has the largest SMR effect in AD?", "smr.absolute_effect", "desc"),
         ("Which significant PD SNP has the highest beta?", "gwas.effect", "desc"),
         ("Which significant PD SNP has the smallest effect size?", "gwas.absolute_effect", "asc"),
+        ("The five most protective PD variants", "gwas.absolute_effect", "desc"),
+        ("Which significant AD SNP raises the risk the most?", "gwas.absolute_effect", "desc"),
+        ("Which gene's expression raises PD risk the most?", "smr.absolute_effect", "desc"),
     ],
 )
 def test_an_effect_is_ranked_by_its_size(agent: Agent, question: str, role: str, direction: str) -> None:
     first = answered(agent, question).order[0]
     assert (first.column, first.descending) == (role, direction == "desc")
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Significant SNPs near CLU in AD and near SNCA in PD", [[("gene", "CLU")], [("gene", "SNCA")]]),
+        (
+            "PD SNPs near SNCA or LRRK2 and AD SNPs on chromosome 8 with p < 1e-10",
+            [
+                [("gene", "SNCA"), ("gene", "LRRK2")],
+                [("gwas.chromosome_38", 8), ("gwas.p_value", 1e-10)],
+            ],
+        ),
+        ("AD SNPs on chr 8 and PD SNPs on chr 4", [[("gwas.chromosome_38", 8)], [("gwas.chromosome_38", 4)]]),
+        ("AD SNPs with p < 1e-20 and PD SNPs with p < 1e-10", [[("gwas.p_value", 1e-20)], [("gwas.p_value", 1e-10)]]),
+    ],
+)
+def test_what_is_said_of_two_studies_in_pairs_goes_to_its_own(
+    agent: Agent, question: str, said: list[list[tuple[str, object]]]
+) -> None:
+    plan = answered(agent, question)
+    assert plan.combine == "union"
+    for source, own in zip(plan.sources, said, strict=True):
+        kept = [(one.target, value) for one in plan.filters if one.source == source.alias for value in one.values]
+        assert kept == own
+        assert all(one.source for one in plan.filters)
+
+
+def test_an_answer_says_what_was_asked_of_each_of_two_studies(agent: Agent) -> None:
+    text = agent.ask("Significant SNPs near CLU in AD and near SNCA in PD").text
+    assert "SNPs near CLU are" in text
+    assert "near SNCA: " in text
+    text = agent.ask("Significant SNPs near LRRK2 in AD and near CLU in PD").text
+    assert "No SNP near LRRK2" in text
+    assert "none near CLU for Parkinson's disease" in text
+
+
+def test_what_things_have_is_recorded(agent: Agent) -> None:
+    plan = answered(agent, "Which drugs have a trade name?")
+    assert [(one.target, one.op) for one in plan.filters] == [("drug.trade_names", "not_null")]
+    assert not agent.ask("Which drugs have patents?").rows
+
+
+@pytest.mark.parametrize(
+    ("question", "found", "left"),
+    [
+        ("What is the target of tetrabenazine?", {"Tetrabenazine"}, {"Dutetrabenazine"}),
+        ("Is prednisolone approved?", {"Prednisolone Sodium Phosphate"}, {"Methylprednisolone Acetate"}),
+        ("Which drugs are partial agonists?", {"Methysergide"}, set()),
+        ("Which drugs are agonists?", {"Pramipexole"}, {"Methysergide"}),
+    ],
+)
+def test_a_name_does_not_match_longer_ones_that_hold_it(
+    agent: Agent, question: str, found: set[str], left: set[str]
+) -> None:
+    names = {row["drugName"] for row in agent.ask(question).rows}
+    assert found <= names
+    assert not left & names
 
 
 @pytest.mark.parametrize("question", ["", "   ", "\n\t", "\0", "x" * 5000, "caf\udce9"])

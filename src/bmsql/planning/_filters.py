@@ -125,7 +125,7 @@ def _match_column(column: exp.Expr, recipe: Recipe, value: str) -> exp.Expr:
             if not recipe.suffix:
                 pattern += f"($|{re.escape(recipe.separator)})"
             return _regexp(column, pattern.replace("\\ ", " "))
-        case "contains":
+        case "contains" if not recipe.whole:
             return exp.Like(this=exp.Lower(this=column), expression=exp.Literal.string(f"%{_like(value.lower())}%"))
         case "prefix":
             return exp.func(
@@ -135,7 +135,10 @@ def _match_column(column: exp.Expr, recipe: Recipe, value: str) -> exp.Expr:
                 copy=False,
                 dialect="bigquery",
             )
-        case "word":
+        case "word" if recipe.whole:
+            separator = _re2(recipe.separator)
+            return _regexp(exp.Lower(this=column), f"(^|{separator}){_re2(value.lower())}($|{separator})")
+        case "word" | "contains":
             return _regexp(exp.Lower(this=column), rf"(^|[^a-z0-9]){_re2(value.lower())}($|[^a-z0-9])")
         case "region":
             raise PlanError("a region is matched by the operator `region`.")

@@ -51,6 +51,9 @@ class Recipe(Frozen):
     (chromosome and position columns, by genome build).
     key: the role shown for this entity, the first of `roles` by default.
     none: an item that stands for no value.
+    whole: what `contains` finds is no part of a longer word (`tetrabenazine`, but not
+    `deutetrabenazine`), and what `word` finds is a whole item of a list parted by `separator`
+    (`agonist`, but not `partial agonist`).
     builds: for a region, chromosome and position roles by genome build, the default build first.
     ids: for values known by identifier, the roles that hold it.
     """
@@ -61,6 +64,7 @@ class Recipe(Frozen):
     suffix: str = ""
     key: str = ""
     none: str = ""
+    whole: bool = False
     builds: dict[str, tuple[str, str]] = Field(default_factory=dict)
     ids: tuple[str, ...] = ()
 
@@ -122,8 +126,9 @@ class Attribute(Frozen):
     family that it is compared and ranked by; test: a role by family that is true or false of the
     row; low: True when "top" and "best" mean the smallest value; weak: the words say little about
     the family; groups: rows can be grouped by it; numbers: a bare year, a number behind
-    "phase", or a sign ("how many raise and how many lower it") is about it; judged: where it is
-    asked for, a direction in the question is judged in the answer rather than filtered by.
+    "phase", a sign ("how many raise and how many lower it") or a size ("the most protective") is
+    about it; judged: where it is asked for, a direction in the question is judged in the answer
+    rather than filtered by.
     """
 
     label: str
@@ -136,7 +141,7 @@ class Attribute(Frozen):
     low: bool = False
     weak: bool = False
     groups: bool = False
-    numbers: Literal["", "year", "phase", "sign"] = ""
+    numbers: Literal["", "year", "phase", "sign", "size"] = ""
     judged: bool = False
 
 

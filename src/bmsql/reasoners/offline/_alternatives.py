@@ -13,7 +13,7 @@ from bmsql.types import Filter, Plan
 
 # Words that may stand beside the "or": `p < 1e-20 or p > 0.05`, `under 0.7 or with a MAF above 0.2`.
 _WIDEST = 4
-_JOINING = frozenset({"and", "or", ","})
+_JOINING = frozenset({"and", "or", ",", "versus", "vs", "on", "in"})
 _RANGES = ("<", "<=", ">", ">=", "=", "between")
 
 
@@ -108,13 +108,14 @@ def _placed(filters: Sequence[Filter], question: Question) -> list[_Placed]:
     found = []
     for number, one in enumerate(filters):
         for words in one.words.split(", ") if one.op == "match" else (one.words,):
-            span = numbers.get(words) or _span(words, question)
+            span = numbers.get(words) or span_of(words, question)
             if span is not None:
                 found.append(_Placed(*span, number))
     return sorted(found)
 
 
-def _span(words: str, question: Question) -> tuple[int, int] | None:
+def span_of(words: str, question: Question) -> tuple[int, int] | None:
+    """The tokens `[first, last)` of some words as they stand in the question."""
     found = re.search(rf"(?<!\w){re.escape(words)}(?!\w)", question.text) if words else None
     if found is None:
         return None

@@ -16,6 +16,10 @@ _FIRST_YEAR, _LAST_YEAR = 1850, 2100
 _NOUN_REACH = 4
 _A_CUT_OFF = 1e-3
 _PASSING = {"pass", "passes", "passing", "reach", "reaches", "reaching", "meet", "meets", "survive", "survives"}
+_CUT_OFFS = {"threshold", "thresholds", "cutoff", "off", "level"}
+_BESIDE_A_CUT_OFF = {"of", "=", "is", "at", "p", "value", "to", "set", "that", "which", ":"}
+_CUT_OFF_REACH = 5
+_EQUAL = {"of", "=", "is", "equal"}
 _GLOSS = 6
 _WEAK = {"is", "of", "in", "by", "during", "from", "on"}
 
@@ -76,7 +80,8 @@ def read_numbers(chunked: Chunked, vocabulary: Vocabulary, taken: set[int]) -> N
             limit, limit_at = int(value), index
             used.add(index)
             continue
-        comparison = _compare(chunked, lows, index, value, vocabulary)
+        comparison = _against(chunked, lows, index, value, vocabulary)
+        comparison = comparison or _compare(chunked, lows, index, value, vocabulary)
         if comparison is not None:
             found.append(comparison)
             used.update(range(comparison.first, comparison.last))
@@ -218,7 +223,7 @@ def _compare(chunked: Chunked, lows: list[str], index: int, value: float, vocabu
         upper = _upper(chunked, lows, index, vocabulary)
         if upper is not None:
             first, last, op = index - 1 if opens else index, upper[1], "between"
-            values = tuple(sorted((value, upper[0])))
+            values = tuple(sorted(_in_one_unit(chunked, index, value, upper)))
             before = after = None
     if op != "between":
         if before and lows[before[1]] not in _WEAK:
@@ -254,6 +259,40 @@ def _compare(chunked: Chunked, lows: list[str], index: int, value: float, vocabu
     if attribute is None and not before and not after and op != "between":
         return None
     return Comparison("value", op, values, first, last, attribute, words=words, negated=negated, percent=percent)
+
+
+def _cut_off(lows: list[str], index: int) -> int:
+    """Where `a threshold of`, `cut-off p =` begins right before a number; -1 where there is none."""
+    place = index - 1
+    while place >= 0 and index - place <= _CUT_OFF_REACH and lows[place] in _BESIDE_A_CUT_OFF:
+        place -= 1
+    if place < 0 or lows[place] not in _CUT_OFFS:
+        return -1
+    return place - 1 if lows[place] in ("off", "level") and place else place
+
+
+def _against(chunked: Chunked, lows: list[str], index: int, value: float, vocabulary: Vocabulary) -> Comparison | None:
+    """A number called a threshold: what lies below it counts of a p-value; of other measures the side is not said."""
+    before, first = _before(lows, index), _cut_off(lows, index)
+    if first < 0 or (before is not None and lows[before[1]] not in _EQUAL) or _after(lows, index):
+        return None
+    attribute = _attribute(chunked, first, index + 1, vocabulary)
+    names = attribute.names("attribute") if attribute else ()
+    low = attribute is None or any(vocabulary.model.attributes[name].low for name in names)
+    words = chunked.text[chunked.tokens[first].start : chunked.tokens[index].end]
+    return Comparison("value", "<", (value,), first, index + 1, attribute if low else None, words=words)
+
+
+def _in_one_unit(chunked: Chunked, index: int, value: float, upper: tuple[float, int]) -> tuple[float, float]:
+    """The ends of a range: `between 5 and 10 %` says the unit once for both."""
+    low, high = (_is_percent(chunked.tokens, last) for last in (index + 1, upper[1]))
+    return value / 100 if high and not low else value, upper[0] / 100 if low and not high else upper[0]
+
+
+def _is_percent(tokens: list[Token], last: int) -> bool:
+    """Whether the number that ends before `last` is written in percent."""
+    behind = [token.low for token in tokens[last : last + 2]]
+    return tokens[last - 1].text.endswith("%") or behind[:1] in (["percent"], ["pct"]) or behind == ["per", "cent"]
 
 
 def _upper(chunked: Chunked, lows: list[str], index: int, vocabulary: Vocabulary) -> tuple[float, int] | None:

@@ -10,14 +10,17 @@ from bmsql.conventions import RuleBook
 from bmsql.reasoners.offline._alternatives import alternatives
 from bmsql.reasoners.offline._chunks import Chunk
 from bmsql.reasoners.offline._conventions import family_subject_named, is_lookup, settle
+from bmsql.reasoners.offline._crossed import parted, rules_apart, stated
 from bmsql.reasoners.offline._join import join_plan
-from bmsql.reasoners.offline._named import quoted, searches_text, spellings, text_beside, text_entities
+from bmsql.reasoners.offline._named import named_text
 from bmsql.reasoners.offline._outputs import Outputs
 from bmsql.reasoners.offline._part import Part, PartReader
+from bmsql.reasoners.offline._phases import filtering, or_approved
 from bmsql.reasoners.offline._question import Question
-from bmsql.reasoners.offline._rankings import counted_measure
+from bmsql.reasoners.offline._recorded import absent, near, present
 from bmsql.reasoners.offline._relation import Relation, relate
 from bmsql.reasoners.offline._shape import Shape, shape_of
+from bmsql.reasoners.offline._vague import parting
 from bmsql.semantic import SemanticModel
 from bmsql.types import Clarification, Filter, Plan, PlanJoin, Source
 
@@ -80,9 +83,44 @@ class Composer:
             # `how many for A versus for B`: two counts, not one of both together.
             shape = with_changes(shape, intent="group", group=relation.each)
         part = self.part(family, family[0], relation.tables, relation.entity, shape)
+        if relation.kind == "union" and shape.intent == "list":
+            part = self._apart(part, relation, shape)
+        if shape.intent == "count" and not shape.group and parting(self.question):
+            shape = with_changes(shape, intent="group", group=group) if (group := self._told_apart(part)) else shape
         if relation.kind in ("intersect", "difference"):
             return self._related(part, relation, shape)
         return self.finish([part], shape, relation)
+
+    def _told_apart(self, part: Part) -> str:
+        """`how many are A and how many are B`: what the rows are grouped by, where a row has one value of it."""
+        for one in part.filters:
+            recipe = self.model.entities[one.target].match.get(part.family) if one.op == "match" else None
+            values = len(one.values) > 1 and len(one.values) == len(one.words.split(", "))
+            single = recipe is not None and recipe.how in ("term", "equals")
+            if values and single and not one.negated and one.target != self.model.families[part.family].subject:
+                return one.target
+        either = [one for one in part.filters if one.any_of and one.op == "="]
+        return either[0].target if len(either) > 1 and len({one.target for one in either}) == 1 else ""
+
+    def _apart(self, part: Part, relation: Relation, shape: Shape) -> Part:
+        """`near CLU in A and near SNCA in B`: each table with what is said of it; the part as it is for all else."""
+        said = stated(self.question, part.filters)
+        found = parted(self.question, said, self.model)
+        if found is None or len(relation.values) != len(part.tables) or rules_apart(self.question, self.model):
+            return part
+        trailing = any(found.first.last <= one.first < found.parting for one in said)
+        if not trailing and any(one.first >= found.second.last for one in said):
+            return part  # what stands behind both may be said of both
+        first = {one.words for one in said if one.first < found.parting}
+        whole = Part(part.family, part.alias, part.tables, notes=part.notes)
+        for number in range(len(part.tables)):
+            chunks = [one for one in self.question.chunked.chunks if (one.first < found.parting) == (number == 0)]
+            own = self.part(part.family, part.alias, part.tables, relation.entity, shape, chunks=chunks)
+            source = f"{part.alias}{number + 1}"
+            kept = [one for one in own.filters if not one.words or number == (one.words.split(", ")[0] not in first)]
+            whole.filters += [one.model_copy(update={"source": source}) for one in kept]
+            whole.uses += [one.model_copy(update={"source": source}) for one in own.uses]
+        return whole
 
     def part(
         self,
@@ -107,44 +145,19 @@ class Composer:
         part.notes += notes
         part.filters += self.reader.conditions(family, own)
         comparisons = [pair for pair in self.reader.comparisons(family) if not elsewhere(pair[1])]
+        comparisons = filtering(self.question, family, shape.intent == "exists", part.filters, comparisons, self.model)
         part.filters += [filter_ for _, filter_ in comparisons]
         part.filters += self._tests(family, own, part.filters)
-        part.filters += self._absent(family, own)
-        part.filters += self._named_text(family, part.filters)
+        part.filters += absent(self.question, family, own, self.model)
+        part.filters += present(self.question, family, own, self.model) if shape.intent == "list" else []
+        part.filters += named_text(self.question, family, part.filters, self.model)
         part.filters += self._corrected(family)
-        part.filters = alternatives(self._or_approved(family, part.filters, triggers), self.question)
+        part.filters = or_approved(self.reader, family, part.filters, triggers)
+        part.filters = alternatives(part.filters, self.question)
         stated = frozenset((filter_.target, filter_.op) for _, filter_ in comparisons)
         uses = self.reader.uses(family, triggers, stated)
         part.uses = settle(self.question, family, shape, uses, part.filters, self.model, self.rules, linking=linking)
         return part
-
-    def _or_approved(self, family: str, filters: list[Filter], triggers: Sequence[Chunk]) -> list[Filter]:
-        """`approved or in phase 3`: the approval rule's own value beside the phase that is named."""
-        phases = [one for one in self.question.numbers.comparisons if one.kind == "phase" and one.op == "="]
-        if not phases:
-            return filters
-        for use in self.reader.uses(family, triggers, frozenset()):
-            rule = self.rules[use.rule]
-            if rule.kind != "approval" or use.mode != "implied" or rule.op != "=":
-                continue
-            for one in phases:
-                if "or" in self._between(triggers, use.words, one.first, one.last):
-                    filters = [
-                        each.model_copy(update={"values": (*each.values, int(rule.value))})  # type: ignore[arg-type]
-                        if each.target == rule.role and each.words == one.words
-                        else each
-                        for each in filters
-                    ]
-        return filters
-
-    def _between(self, triggers: Sequence[Chunk], words: str, first: int, last: int) -> list[str]:
-        """The words between a trigger phrase and a stretch of tokens, if they stand close."""
-        for trigger in triggers:
-            if trigger.text == words:
-                inner = (trigger.last, first) if trigger.last <= first else (last, trigger.first)
-                if 0 <= inner[1] - inner[0] <= _NEAR:
-                    return self.question.lows[inner[0] : inner[1]]
-        return []
 
     def _corrected(self, family: str) -> list[Filter]:
         """A Bonferroni correction, where the question asks for one: 0.05 over the rows of the table."""
@@ -160,7 +173,7 @@ class Composer:
             return []
         found = []
         for chunk in chunks:
-            if any(_near(chunk, cue) for cue in self.question.chunked.english("recorded_not")):
+            if any(near(chunk, cue) for cue in self.question.chunked.english("recorded_not")):
                 continue
             for name in chunk.names("attribute"):
                 role = self.model.attributes[name].test.get(family)
@@ -169,76 +182,6 @@ class Composer:
                     found.append(Filter(target=role, op="=", values=(value,), words=chunk.text))
                     break
         return found
-
-    def _absent(self, family: str, chunks: Sequence[Chunk]) -> list[Filter]:
-        """`without a recorded year`, `no frequency recorded`: the attribute is NULL."""
-        found = []
-        for cue in self.question.chunked.english("recorded_not"):
-            near = [
-                (abs(chunk.first - cue.last) if chunk.first >= cue.last else cue.first - chunk.last, chunk)
-                for chunk in chunks
-                if chunk.names("attribute")
-            ]
-            for gap, chunk in sorted(near, key=lambda pair: pair[0]):
-                if gap > _NEAR:
-                    break
-                words = f"{cue.text} {chunk.text}"
-                measure = counted_measure(self.question, chunk.first, family, self.model)
-                if measure and chunk.first >= cue.last:
-                    # `no targets`: the number of them is recorded, and is 0.
-                    role = self.model.attributes[measure].measure[family]
-                    found.append(Filter(target=role, op="=", values=(0,), words=words))
-                    break
-                roles = [self._recorded(name, family) for name in chunk.names("attribute")]
-                if any(roles):
-                    found.append(Filter(target=next(filter(None, roles)), op="null", words=words))
-                    break
-        return found
-
-    def _recorded(self, name: str, family: str) -> str:
-        """The role that holds an attribute in a family; never the name of what the row is of."""
-        attribute = self.model.attributes[name]
-        subject = self.model.entities.get(self.model.families[family].subject)
-        entity = self.model.entities.get(attribute.entity)
-        recipes = [spec.match.get(family) if spec else None for spec in (entity, subject)]
-        held, named = (recipe.shown if recipe else "" for recipe in recipes)
-        shown = [role for role in attribute.show.get(family, ()) if role != named]
-        return attribute.test.get(family) or attribute.measure.get(family) or held or next(iter(shown), "")
-
-    def _named_text(self, family: str, filters: Sequence[Filter]) -> list[Filter]:
-        """`gene sets with lipoprotein in their name`, or a quoted name."""
-        entity = self.model.families[family].subject
-        recipes = text_entities(family, self.model)
-        if not recipes or any(one.target in recipes for one in filters):
-            return []
-        name = quoted(self.question.text)
-        target = entity if entity in recipes else recipes[0]
-        if name and not any(name in chunk.text or chunk.text in name for chunk in self.question.chunked.mentions):
-            return [Filter(target=target, op="match", values=(name,), words=name)]
-        texts = [text_beside(self.question, cue) for cue in self.question.chunked.english("name_contains")]
-        texts = texts if self._is_alone(family) else []
-        texts += [
-            chunk.text
-            for chunk in self.question.chunked.mentions
-            if self._is_alone(family)
-            and chunk.mention
-            and self.model.entities[chunk.mention.entity].kind == "category"
-            and searches_text(family, self.model)
-            and family not in self.model.entities[chunk.mention.entity].match
-            and not self._is_about(chunk, family)
-        ]
-        words = next((text for text in texts if text), "")
-        return [Filter(target=target, op="match", values=spellings(words), words=words)] if words else []
-
-    def _is_alone(self, family: str) -> bool:
-        return self.question.families == (family,)
-
-    def _is_about(self, chunk: Chunk, family: str) -> bool:
-        """Whether a mention chooses the table rather than names something in it."""
-        mention = chunk.mention
-        return mention is not None and any(
-            mention.entity in self.model.tables[name].about for name in self.model.tables_of(family)
-        )
 
     # -- two parts of one family --------------------------------------------------------------
 
@@ -393,8 +336,3 @@ class Composer:
     def clarify(self, question: str, alternatives: Sequence[str]) -> Plan:
         """A question back to the user."""
         return Plan(clarification=Clarification(question=question, alternatives=tuple(alternatives)), confidence=0.5)
-
-
-def _near(one: Chunk, other: Chunk) -> bool:
-    """Whether two chunks stand within a few words of each other."""
-    return max(one.first - other.last, other.first - one.last) <= _NEAR

@@ -60,7 +60,7 @@ def is_lookup(family: str, filters: Sequence[Filter], model: SemanticModel) -> b
         return False
     if not spec.exploded:
         return True
-    terms = {one.target for one in filters if one.op == "match" and one.target in model.entities}
+    terms = {one.target for one in filters if one.op == "match" and not one.negated and one.target in model.entities}
     return any(model.entities[name].kind == "term" for name in terms)
 
 
@@ -173,12 +173,19 @@ def _assumed(
         for use in uses
     ):
         return uses
-    if any(one.op != "match" and one.target not in _places(family, model) for one in filters):
+    tests = {one.measure.get(family) for one in model.attributes.values() if one.low}
+    said = [one for one in filters if one.op != "match" and one.target not in _places(family, model)]
+    if any(one.target in tests or not _signs(one) for one in said):
         return uses
     rows = not linking and (shape.entity in ("", spec.subject) or (shape.intent == "count" and not shape.counted))
     if rows or question.has("all") or _speaks_of_tests(question, family):
         return uses
     return [*uses, ConventionUse(rule=name, mode="implied", words="")]
+
+
+def _signs(one: Filter) -> bool:
+    """Whether a filter asks for a sign alone: `genes with a negative b_SMR` are still the significant ones."""
+    return one.op in ("<", ">") and one.values == (0,)
 
 
 def _speaks_of_tests(question: Question, family: str) -> bool:

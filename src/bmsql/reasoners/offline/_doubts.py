@@ -6,7 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from bmsql.reasoners.offline._alternatives import contradiction, unjoined
 from bmsql.reasoners.offline._chunks import Chunk
+from bmsql.reasoners.offline._crossed import crossed
 from bmsql.reasoners.offline._dropped import asks_for_any, less, lone_letter, members, ratios, several, shared, trivial
+from bmsql.reasoners.offline._passed import passed_over, universal
 from bmsql.reasoners.offline._question import Question
 from bmsql.reasoners.offline._rankings import has_number, is_superlative
 from bmsql.reasoners.offline._vague import apart, between_names, exclusive, graded, ordinals, roughly, unmade
@@ -20,6 +22,8 @@ _HEEDED = _ORDINALS | {"not", "least", "only"}
 _COMPARING = frozenset({"than", "before", "after", "same", "below", "above", "under", "over", "exceeding"})
 # How many words may stand between an ordinal and the superlative that it counts.
 _NEAR_RANK = 3
+# How far from a superlative what it ranks by may stand.
+_BESIDE_A_RANK = 5
 # How many words may stand between a "not" and the words that waive a rule.
 _NEAR_WAIVER = 2
 _ONE = frozenset({"one", "1", "once", "a", "two"})
@@ -53,7 +57,13 @@ def _unread(question: Question, plan: Plan, model: SemanticModel) -> str:
     if problem:
         return problem
     last = ranks[-1] if ranks else None
-    if last is not None and " " not in last.text and plan.aggregate is None and not last.names("attribute"):
+    by_size = bool(plan.order) and plan.intent == "rank" and _is_size(plan.order[0].column, model)
+    if (
+        last is not None
+        and " " not in last.text
+        and plan.aggregate is None
+        and not (last.names("attribute") or by_size)
+    ):
         end = max((index + 1 for index, token in enumerate(question.chunked.tokens) if token.kind != "stop"), default=0)
         if last.last == end:
             return f"It is not clear what '{last.text}' ranks by."
@@ -63,6 +73,11 @@ def _unread(question: Question, plan: Plan, model: SemanticModel) -> str:
     if question.distance and question.regions and not any(region.first for region, _ in question.regions):
         return "A distance needs a position, a SNP or a gene to start from."
     return ""
+
+
+def _is_size(role: str, model: SemanticModel) -> bool:
+    """Whether "the most", without more, can be of a role: `raises the risk the most`."""
+    return any(one.numbers == "size" and role in one.measure.values() for one in model.attributes.values())
 
 
 def _unread_at(question: Question, plan: Plan, index: int, ranks: Sequence[Chunk]) -> str:
@@ -160,7 +175,7 @@ def _numbers(question: Question, plan: Plan, model: SemanticModel) -> str:
         return f"It is not clear what the number {token.text} restricts."
     unplaced = [one for one in question.numbers.comparisons if not _is_placed(one.words, plan.filters, plan.having)]
     for one in unplaced:
-        if plan.joins and asks_for_any(one, plan, model):
+        if one.words in question.judged or (plan.joins and asks_for_any(one, plan, model)):
             continue
         if one.kind != "count" or plan.intent not in ("count", "group", "rank") or one.values[0] > 1:
             return f"It is not clear what '{one.words}' restricts."
@@ -211,7 +226,7 @@ def _negations(question: Question, plan: Plan, model: SemanticModel) -> str:
         one.words and (one.negated or one.op in ("!=", "null", "null_or")) for one in plan.filters
     )
     complement = any(use.mode == "complement" for use in plan.conventions)
-    false_tests = any(one.values == (False,) for one in plan.filters)
+    false_tests = any(one.values[:1] == (False,) and one.values[0] is False for one in plan.filters)
     waived = {use.words for use in plan.conventions if use.mode == "waived" and use.words}
     compared = {index for one in question.numbers.comparisons for index in range(one.first, one.last)}
     for chunk in cues:
@@ -249,6 +264,18 @@ def _aggregates(question: Question, plan: Plan, model: SemanticModel) -> str:
     return ""
 
 
+def _sorting(question: Question, plan: Plan, model: SemanticModel) -> str:
+    """`first 5 hits by position`: what has no order here cannot choose the rows."""
+    if plan.limit is None or plan.group_by:
+        return ""
+    for chunk in question.chunked.of("attribute"):
+        behind = chunk.first and question.lows[chunk.first - 1] == "by" and not chunk.mention
+        measured = [one for name in chunk.names("attribute") for one in model.attributes[name].measure]
+        if behind and not set(measured) & set(question.families):
+            return f"Rows cannot be ranked by '{chunk.text}' here; ask for all of them."
+    return ""
+
+
 def _rankings(question: Question, plan: Plan, model: SemanticModel) -> str:
     for cue in question.chunked.english("recorded_not"):
         if not any(cue.text in one.words for one in plan.filters) and not any(
@@ -267,9 +294,27 @@ def _rankings(question: Question, plan: Plan, model: SemanticModel) -> str:
         measures = [chunk for chunk in question.chunked.of("attribute") if not chunk.mention and is_superlative(chunk)]
         cues += [chunk for chunk in measures if not has_number(question, chunk)]
     unranked = not plan.order if looked_up else plan.intent != "rank"
-    if cues and unranked and plan.aggregate is None:
+    misread = [cue for cue in cues if _ranks_by_default(question, plan, cue, model)]
+    cues, unranked = (misread, True) if misread and not unranked else (cues, unranked)
+    one_figure = plan.intent == "count" and not plan.group_by
+    if cues and unranked and (plan.aggregate is None or one_figure):
         return f"It is not clear what '{cues[0].text}' ranks by."
     return ""
+
+
+def _ranks_by_default(question: Question, plan: Plan, cue: Chunk, model: SemanticModel) -> bool:
+    """Whether `the 5 rarest`, `the largest set` came to be ranked by what the rows are ranked by anyhow."""
+    orders = {model.families[one].order for one in question.families}
+    if plan.intent != "rank" or plan.aggregate is not None or not plan.order or plan.order[0].column not in orders:
+        return False
+    if cue.is_english("most", "fewest"):
+        return True
+    beside = [one for one in question.chunked.of("attribute") if abs(one.first - cue.last) <= _BESIDE_A_RANK]
+    near = [one for one in beside if not has_number(question, one)]
+    named = {
+        role for one in near for name in one.names("attribute") for role in model.attributes[name].measure.values()
+    }
+    return plan.order[0].column not in named
 
 
 def _inside(chunk: Chunk, others: Iterable[Chunk], *, longer: bool = False) -> bool:
@@ -291,6 +336,7 @@ _CHECKS = (
     _negations,
     unjoined,
     contradiction,
+    crossed,
     less,
     shared,
     several,
@@ -304,7 +350,10 @@ _CHECKS = (
     exclusive,
     unmade,
     apart,
+    passed_over,
+    universal,
     _aggregates,
+    _sorting,
     _rankings,
 )
 """In this order: the first problem is the one that is told."""

@@ -79,6 +79,10 @@ class Families:
         """All chunks that speak for a family."""
         own = [rule for rule in chunked.rules if self._of_thresholds(rule)]
         speaking = [chunk for chunk in chunked.chunks if not (chunk.mention and _part_of_hint(chunk, chunked))]
+        for cue in chunked.english("whole_table"):
+            # `the Parkinson's dataset` is the table about it, not one of the data sets that rows name.
+            if any(one.last == cue.first and one.linked.value in self._studied for one in chunked.mentions):
+                speaking = [chunk for chunk in speaking if chunk is not cue]
         speaking += [rule for rule in chunked.rules if not _part_of(rule, own)]
         speaking += [hint for hint in chunked.hints if not _part_of(hint, chunked.chunks)]
         weighted = []

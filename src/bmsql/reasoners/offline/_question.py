@@ -22,13 +22,15 @@ _ASKING = frozenset(
 
 
 _PREPOSITIONS = frozenset({"for", "of", "in", "on", "by", "to", "with", "from", "at"})
-_PASSED = frozenset({"the", "of", "on", "in", "a", "an", "any", "also", "as", "well"})
+_PASSED = frozenset(
+    "the of on in a an any also as well near nearby nearest closest close to around at by within".split()
+)
 _NEGATION_REACH = 4
 
 
 @dataclass
 class Question:
-    """What was found in a question before it is understood."""
+    """What was found in a question before it is understood. `judged`: words of numbers that filter nothing."""
 
     text: str
     chunked: Chunked
@@ -40,6 +42,7 @@ class Question:
     distance: int = 0
     vocabulary: Vocabulary | None = None
     quoted: list[tuple[int, int]] = field(default_factory=list)
+    judged: set[str] = field(default_factory=set)
     fit: Fit | None = None
     directions: frozenset[str] = frozenset()
     _asked: tuple[Fit | None, Chunk | None] | None = None

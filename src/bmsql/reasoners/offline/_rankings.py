@@ -16,6 +16,9 @@ _TIMES = frozenset(
     {"earliest", "oldest", "first approved", "approved first", "latest", "newest", "most recent", "most recently"}
     | {"most recently approved"}
 )
+# What may stand behind a closing "the most", and how many words before it.
+_CLOSING = frozenset({"in", "for", "of", "on", "among", "near"})
+_BEHIND = 4
 # How far, in words, a superlative may stand from the attribute that it ranks by.
 _REACH = 4
 # Within how many words behind a number its noun stands.
@@ -37,7 +40,15 @@ class Ranking:
 
 def ranking(question: Question, family: str, model: SemanticModel) -> Ranking | None:
     """The attribute of a family that the question ranks by, or None."""
-    finders = (_in_words_of_the_attribute, _by_a_count, _by_a_superlative, _behind_by, _by_ordinal, _by_time)
+    finders = (
+        _in_words_of_the_attribute,
+        _by_a_direction,
+        _by_a_count,
+        _by_a_superlative,
+        _behind_by,
+        _by_ordinal,
+        _by_time,
+    )
     return next((found for find in finders if (found := find(question, family, model))), None)
 
 
@@ -52,6 +63,27 @@ def _in_words_of_the_attribute(question: Question, family: str, model: SemanticM
                 # "the most potent" of a measure whose best value is the smallest is the smallest.
                 least_is_most = model.attributes[name].low and text.startswith("most ")
                 return Ranking(name, text.startswith(_MOST_WORDS) and not least_is_most, own=True)
+    return None
+
+
+def _by_a_direction(question: Question, family: str, model: SemanticModel) -> Ranking | None:
+    """`the most protective`, `raises the risk the most`: by how much, whatever the p-value."""
+    cues = question.chunked.english("most")
+    if not cues:
+        return None
+    size = attribute_of_numbers("size", family, model)
+    rules = [rule for rule in question.chunked.rules if question.directions & set(rule.names("rule"))]
+    asked = question.asked()
+    subject = model.families[family].subject
+    of_rows = asked is None or asked.mention is not None or subject in asked.names("noun")
+    for cue in cues if size else ():
+        behind = question.lows[cue.last : cue.last + 1]
+        closes = not behind or behind[0] in _CLOSING or question.chunked.tokens[cue.last].kind == "stop"
+        # `which gene has the most protective SNPs` counts them.
+        if any(
+            (of_rows and rule.first == cue.last) or (closes and 0 <= cue.first - rule.last <= _BEHIND) for rule in rules
+        ):
+            return Ranking(size, descending=True, own=True)
     return None
 
 

@@ -10,7 +10,7 @@ from bmsql.reasoners.offline._chunks import Chunk
 from bmsql.reasoners.offline._compose import Composer
 from bmsql.reasoners.offline._doubts import doubt
 from bmsql.reasoners.offline._families import Families, Fit, Weighted
-from bmsql.reasoners.offline._named import searches_text
+from bmsql.reasoners.offline._named import described, searches_text
 from bmsql.reasoners.offline._question import Question, open_question
 from bmsql.reasoners.offline._refuse import refuse
 from bmsql.reasoners.offline._regions import band
@@ -163,8 +163,11 @@ class Reader:
             return ""  # a tissue or a kind of QTL names the study
         if any(self.model.families[name].subject in asked.names("noun") for name in chosen):
             return ""
+        nouns = asked.names("noun")
+        if len(nouns) > 1 and any(chosen & set(self.model.entities[noun].match) for noun in nouns):
+            return ""  # `genes`, which is a column of gene sets as well
         for name, family in self.model.families.items():
-            if family.subject not in asked.names("noun") or name in chosen:
+            if family.subject not in nouns or name in chosen:
                 continue
             tables = [self.model.tables[table] for table in self.model.tables_of(name)]
             for chunk in question.chunked.mentions:
@@ -245,8 +248,10 @@ class Reader:
             and not _is_text(question, token.start, self.model)
         ]
         asked = next((index for index, low in enumerate(question.lows) if low in ("which", "what", "whose")), None)
-        if asked is not None and asked + 1 < len(question.lows) and question.chunked.tokens[asked + 1] in unknown:
-            return f"Not understood: '{question.chunked.tokens[asked + 1].text}'. No table holds such things."
+        behind = question.chunked.tokens[asked + 1 : asked + 2] if asked is not None else []
+        for token in behind:
+            if token in unknown and not _is_text(question, token.start, self.model):
+                return f"Not understood: '{token.text}'. No table holds such things."
         if not relevant:
             return ""
         words = ", ".join(f"'{token.text}'" for token in relevant[:5])
@@ -263,6 +268,9 @@ def _is_text(question: Question, place: int, model: SemanticModel) -> bool:
     if len(families) != 1 or not searches_text(families[0], model):
         return False
     index = next(number for number, token in enumerate(question.chunked.tokens) if token.start >= place)
+    first, last = described(question, families[0], model)
+    if first <= index < last:
+        return True
     return any(-_TEXT_REACH <= index - cue.last < _TEXT_REACH for cue in question.chunked.english("name_contains"))
 
 

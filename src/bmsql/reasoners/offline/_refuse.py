@@ -12,6 +12,12 @@ _TARGETS = frozenset(
     " value values everything".split()
 )
 _POINTING = frozenset({"those", "these", "them", "they"})
+_MODALS = frozenset({"can", "could", "may", "might", "should", "must", "shall", "is"})
+_TAKING = frozenset(
+    "take taking combine combining mix mixing swallow stop stopping start starting use using give giving switch".split()
+)
+# How far into a question the verb may stand, and how far behind it what is taken.
+_ADVISED, _OBJECT = 10, 2
 # Words of `what is X`, with those of a long name.
 _FEW = 6
 _POLITE = frozenset(
@@ -31,7 +37,7 @@ def refuse(question: Question, model: SemanticModel, vocabulary: Vocabulary) -> 
             chunk.first < position and (chunk.mention or chunk.names("noun")) for chunk in question.chunked.chunks
         ):
             return f"'{low}' points to something that this question does not name; each question stands alone."
-    problem = _asks_to_explain(question, model)
+    problem = _asks_for_advice(question, model) or _asks_to_explain(question, model)
     if problem:
         return problem
     table_names = {name.lower() for name in model.tables}
@@ -52,6 +58,18 @@ def refuse(question: Question, model: SemanticModel, vocabulary: Vocabulary) -> 
         if not chunk.mention and len({sense.kind for sense in chunk.senses}) == 1:
             topic = chunk.names("outside")[0]
             return f"The tables hold nothing on {topic} ('{chunk.text}')."
+    return ""
+
+
+def _asks_for_advice(question: Question, model: SemanticModel) -> str:
+    """`can my mother take X with Y`, `when should I stop X`: what a person is to do with a named drug."""
+    head = [index for index, low in enumerate(question.lows[:2]) if low in _MODALS]
+    named = [chunk for chunk in question.chunked.mentions if model.entities[chunk.linked.entity].kind == "name"]
+    for index in range(head[0] + 2, min(head[0] + _ADVISED, len(question.lows))) if head and named else ():
+        if question.lows[index] not in _TAKING or any(chunk.first < index for chunk in named):
+            continue
+        if any(0 < chunk.first - index <= _OBJECT for chunk in named):
+            return "What a person should take is for a doctor to say; the tables hold no advice."
     return ""
 
 

@@ -181,7 +181,7 @@ def _kind(question: Question, chunks: Sequence[Chunk], family: str, shape: Shape
         return "intersect"
     if question.chunked.english("but_not") or _says_only(question) or _negates(question, first, second):
         return "difference"
-    if question.has("compare") or _each(question):
+    if question.has("compare") or (_each(question) and not _lists_both(question, first, shape)):
         return "union"
     if "or" in between or "either" in question.lows or _subject_named(question, family, model):
         return "union"
@@ -206,6 +206,11 @@ def _failing(question: Question, first: Chunk, second: Chunk) -> bool:
 def _negates(question: Question, first: Chunk, second: Chunk) -> bool:
     """`... for Parkinson's, which are not ... in Alzheimer's`; "not significant" is the rule's own."""
     return any(first.last <= chunk.first < second.first for chunk in question.chunked.english("not"))
+
+
+def _lists_both(question: Question, first: Chunk, shape: Shape) -> bool:
+    """`drugs for both A and B, approved in each`: what is listed is in both; counts of each stand apart."""
+    return shape.intent == "list" and question.lows[max(0, first.first - 1) : first.first] == ["both"]
 
 
 def _each(question: Question) -> bool:

@@ -156,6 +156,9 @@ class _ShapeReader:
         counted, count_rows = self._counted(self.entity)
         if counted == self.entity and not count_rows:
             return None
+        spec = self.model.families[self.family]
+        if count_rows and self.entity == spec.subject and not spec.exploded:
+            return None  # each has one row: what "most" is of was not understood
         return Shape(
             "rank",
             self.entity,

@@ -6,7 +6,7 @@ from bmsql.reasoners.offline._text_context import Context
 from bmsql.reasoners.offline._text_lists import enumerated
 from bmsql.reasoners.offline._text_lookup import is_lookup, named_things
 from bmsql.reasoners.offline._text_nouns import subject_of
-from bmsql.reasoners.offline._text_phrases import described, topic
+from bmsql.reasoners.offline._text_phrases import described, own_conditions, topic
 from bmsql.reasoners.offline._text_values import listed, sentence
 
 
@@ -27,7 +27,10 @@ def empty_text(ctx: Context) -> str:
         return sentence(f"No row of the {label}{rest.ending} is about {names}{conditions}")
     subject = subject_of(ctx, enumerated(ctx))
     where = ""
-    if ctx.plan.combine == "union":
+    if ctx.plan.combine == "union" and own_conditions(ctx, ctx.main):
+        first, *others = [(topic(ctx, source), own_conditions(ctx, source)) for source in ctx.plan.sources]
+        where = "".join([f" for {first[0]}", *(f", and none{own} for {name}" for name, own in others)])
+    elif ctx.plan.combine == "union":
         where = f" for {listed([topic(ctx, source) for source in ctx.plan.sources], word='or')}"
     return sentence(subject.clause("No", plural=False) + where)
 

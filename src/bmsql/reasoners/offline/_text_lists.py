@@ -8,7 +8,7 @@ from bmsql.reasoners.offline._text_context import LABEL, Context, Row, distinct
 from bmsql.reasoners.offline._text_fill import asked_roles, detail, facts, items, row_name
 from bmsql.reasoners.offline._text_lookup import capital_unless_name, directed_roles, label_of, lookup, values_of
 from bmsql.reasoners.offline._text_nouns import Subject, same_thing, subject_of
-from bmsql.reasoners.offline._text_phrases import predicates, topic
+from bmsql.reasoners.offline._text_phrases import own_conditions, predicates, topic
 from bmsql.reasoners.offline._text_values import named, plain, sentence, several, shown
 
 _IN_FULL = 3
@@ -253,6 +253,7 @@ def union_text(ctx: Context) -> str:
             text = subject.clause(words, plural=count != 1 and bool(rows))
         else:
             text = words if rows or ctx.complete else "none among the rows that were fetched"
+            text += own_conditions(ctx, source)
         exact = f" ({found[0][1]})" if found and found[0][1] else ""
         listing = named([f"{names[0]}{exact}", *names[1:]], ctx.complete, None) if names else ""
         parts.append(f"for {where}, {text}{f': {listing}' if listing else ''}")

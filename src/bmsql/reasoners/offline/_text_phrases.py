@@ -127,6 +127,13 @@ def about(ctx: Context, source: Source) -> list[str]:
     return [_into(filters.get(entity, "for {}"), ctx.name(entity, value)) for entity, value in spec.about.items()]
 
 
+def own_conditions(ctx: Context, source: Source) -> str:
+    """What is asked of one table of several alone, as ` near SNCA`; empty where all are asked the same."""
+    if not any(one.source for one in ctx.plan.filters):
+        return ""
+    return "".join(f" {text}" for text in described(ctx, source).after)
+
+
 def topic(ctx: Context, source: Source) -> str:
     """The values that hold for a table, such as the disease, in words."""
     spec = ctx.model.tables[source.table]
@@ -168,7 +175,7 @@ def _condition(ctx: Context, one: Filter, source: Source, template: str) -> str:
         case "null" | "null_or":
             return f"without a recorded {label}"
         case "not_null":
-            return f"with a recorded {label}"
+            return f"with {label} recorded"
         case "starts_with":
             return f"whose {label} begins with '{listed(values, word='or')}'"
         case "contains":

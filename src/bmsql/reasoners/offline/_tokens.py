@@ -42,8 +42,8 @@ _DECADE = re.compile(
     r"\b(?:(before|since|after|until)\s)?(?:(?:in|during|of|from)\s)?(?:the\s)?((?:1[89]|20)\d)0'?s\b", re.IGNORECASE
 )
 _RANGE = re.compile(
-    r"(?<![\w.:,+/-])(?<!between\s)(?<!from\s)(?<!phase\s)(?<!phases\s)(?:of\s|with\s)?(\d{1,4}(?:\.\d+)?)(?:-|\sto\s)(\d{1,4}(?:\.\d+)?)"
-    r"(?=\s(?!mb|kb|bp|base|on\s)[a-z])",
+    r"(?<![\w.:,+/-])(?<!between\s)(?<!from\s)(?<!phase\s)(?<!phases\s)(?:of\s|with\s)?(\d{1,4}(?:\.\d+)?)(?:\s?%)?(?:-|\sto\s)(\d{1,4}(?:\.\d+)?)"
+    r"(?=\s(?!mb|kb|bp|base|on\s)[a-z]|\s?%)",
     re.IGNORECASE,
 )
 

@@ -144,18 +144,49 @@ def unmade(question: Question, plan: Plan, model: SemanticModel) -> str:
 def apart(question: Question, plan: Plan, model: SemanticModel) -> str:
     """`how many has each of A and B`, `are there more in A or in B`: one figure of both together is no answer."""
     one_figure = (plan.aggregate is not None and not plan.group_by) or (plan.limit == 1 and plan.combine != "union")
+    most = _asks_which_has_most(question, plan)
+    one_figure = one_figure or most
     if not one_figure or plan.combine not in ("single", "union") or len(plan.sources) > 1:
         return ""
-    parted = [cue for cue in question.lows if cue in _PARTING]
-    parted += ["more"] if _asks_which_has_more(question) else []
-    if not parted:
-        return ""
+    cue = parting(question)
+    if not cue or (cue == "which of" and plan.aggregate is None and not most):
+        return ""  # `which of A and B has the most significant SNP`: the best row of both tells
     several = next((one for one in plan.filters if len(one.values) > 1 and "," in one.words), None)
     either = (one for one in plan.filters if one.any_of or (one.op == "=" and len(one.values) > 1))
     several = several or next(either, None)
     if several is not None:
-        return f"It is not clear how to tell '{several.words}' apart ('{parted[0]}'); ask for each alone."
+        return f"It is not clear how to tell '{several.words}' apart ('{cue}'); ask for each alone."
     return ""
+
+
+def parting(question: Question) -> str:
+    """The words by which a figure is asked of each of several things, or an empty string."""
+    lows = question.lows
+    found = next((low for low in lows if low in _PARTING), "")
+    if found or not question.has("count", "most", "best", "compare"):
+        return found or ("more" if _asks_which_has_more(question) else "")
+    compared = question.chunked.english("compare")
+    counts = [one for one in question.chunked.english("count") if one.text.lower() == "how many"]
+    if compared or len(counts) > 1:
+        return compared[0].text if compared else "how many"
+    return "more" if _asks_which_has_more(question) else "which of" if _asks_which_of(question) else ""
+
+
+def _asks_which_of(question: Question) -> bool:
+    """`which of A, B and C`: one of things that are named."""
+    starts = {one.first for one in question.chunked.mentions}
+    return any(question.lows[first - 2 : first] == ["which", "of"] for first in starts if first > 1)
+
+
+def _asks_which_has_most(question: Question, plan: Plan) -> bool:
+    """`which of A and B has the most significant SNPs`: how many, where the plan lists them."""
+    if plan.intent != "rank" or not _asks_which_of(question):
+        return False
+    behind = [(cue, one) for cue in question.chunked.english("best") for one in question.chunked.of("noun")]
+    return any(
+        cue.text.lower().startswith("most") and 0 <= one.first - cue.last <= 1 and one.text.lower().endswith("s")
+        for cue, one in behind
+    )
 
 
 def _asks_which_has_more(question: Question) -> bool:
@@ -163,5 +194,5 @@ def _asks_which_has_more(question: Question) -> bool:
     compared = {index for one in question.numbers.comparisons for index in range(one.first, one.last)}
     for index, low in enumerate(question.lows):
         if low in ("more", "fewer", "less") and index not in compared:
-            return "or" in question.lows[index:]
+            return "or" in question.lows[index:] or _asks_which_of(question)
     return False
