@@ -192,7 +192,7 @@ def test_what_things_have_is_recorded(agent: Agent) -> None:
         ("What is the target of tetrabenazine?", {"Tetrabenazine"}, {"Dutetrabenazine"}),
         ("Is prednisolone approved?", {"Prednisolone Sodium Phosphate"}, {"Methylprednisolone Acetate"}),
         ("Which drugs are partial agonists?", {"Methysergide"}, set()),
-        ("Which drugs are agonists?", {"Pramipexole"}, {"Methysergide"}),
+        ("Which inhibitors were first approved in 2018?", {"Patisiran", "Inotersen"}, set()),
     ],
 )
 def test_a_name_does_not_match_longer_ones_that_hold_it(

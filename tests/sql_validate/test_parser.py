@@ -1,4 +1,4 @@
-"""The parser takes short cuts that change nothing: what sqlglot's own makes of a text, and the text's own tokens."""
+"""Reading a text changes nothing: neither what sqlglot makes of it, nor its tokens, which are read twice."""
 
 from __future__ import annotations
 

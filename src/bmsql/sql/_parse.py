@@ -6,21 +6,22 @@ from functools import lru_cache
 from typing import Any, cast
 
 from sqlglot import exp
-from sqlglot.errors import ParseError, TokenError
+from sqlglot.dialects.bigquery import BigQuery
+from sqlglot.errors import ErrorLevel, ParseError, TokenError
 
 from bmsql.errors import ForbiddenSqlError, SqlError, SqlSyntaxError
 from bmsql.sql._faithful import Disguise
 from bmsql.sql._lexer import LexError
-from bmsql.sql._parser import DIALECT, bigquery_parser
 from bmsql.sql._shape import ByShape, has_mark
 from bmsql.sql._source import Source, position
 from bmsql.sql._tree import children, copied
 
+_DIALECT = BigQuery()
 ONE_SELECT = "Write one read-only SELECT (or WITH ... SELECT) over the tables of the catalogue."
 # Words that begin a type or a call with a path: before a bracket the parser tries each in two ways, so
 # that the work doubles with every level. A level counts 2 ** level; about a second is allowed.
 _TRIED_TWICE = frozenset(
-    word for word, kind in DIALECT.tokenizer_class.KEYWORDS.items() if kind in DIALECT.parser_class.TYPE_TOKENS
+    word for word, kind in _DIALECT.tokenizer_class.KEYWORDS.items() if kind in _DIALECT.parser_class.TYPE_TOKENS
 )
 _MAX_TRIED_LEVELS = 8
 _MAX_TRIES = 10_000
@@ -125,7 +126,7 @@ def _read_tokens(source: Source) -> list[Any]:
         )
     _refuse_costly_nesting(source)
     try:
-        tokens = DIALECT.tokenize(source.text)
+        tokens = _DIALECT.tokenize(source.text)
     except TokenError as error:
         raise SqlSyntaxError(f"The text cannot be read as SQL: {error}", remedy="Check quotes and comments.") from error
     _refuse_two_readings(source, tokens)
@@ -137,7 +138,7 @@ def _read_tokens(source: Source) -> list[Any]:
 
 def _run_parser(tokens: list[Any], source: Source, disguise: Disguise | None = None) -> exp.Query:
     try:
-        trees = bigquery_parser().parse(tokens, source.text)
+        trees = _DIALECT.parser(error_level=ErrorLevel.IMMEDIATE).parse(tokens, source.text)
     except ParseError as error:
         raise _syntax_error(error, source, disguise) from error
     except ValueError as error:
