@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from bmsql.backends import DuckDBBackend, Host, _hosted, hosting
-from bmsql.backends._hosted import current_host
+from bmsql.backends import DuckDBBackend, _hosted
+from bmsql.backends._hosted import Host, current_host, hosting
 from bmsql.backends._lease import Lease
 from bmsql.backends._watched import Stopped
 from bmsql.errors import ExecutionError, QueryCancelledError, QueryTimeoutError

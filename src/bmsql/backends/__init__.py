@@ -9,12 +9,10 @@ from bmsql.backends._cache import cache_directory
 from bmsql.backends._duckdb import DuckDBBackend
 from bmsql.backends._duckdb_file import KEY_SOURCES, MANIFEST, ROW_SOURCES, quoted
 from bmsql.backends._embedded import EmbeddedFile, ensure_embedded, open_embedded
-from bmsql.backends._hosted import Host, hosting
 from bmsql.backends._labels import job_labels
 from bmsql.backends._lock import file_lock
 from bmsql.backends._open import open_backend
 from bmsql.backends._values import bigquery_type
-from bmsql.backends._workers import Workers
 from bmsql.backends.bigquery import BigQueryBackend
 
 __all__ = [
@@ -26,15 +24,12 @@ __all__ = [
     "DryRun",
     "DuckDBBackend",
     "EmbeddedFile",
-    "Host",
     "Metered",
     "Spent",
-    "Workers",
     "bigquery_type",
     "cache_directory",
     "ensure_embedded",
     "file_lock",
-    "hosting",
     "job_labels",
     "open_backend",
     "open_embedded",

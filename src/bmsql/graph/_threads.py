@@ -10,7 +10,8 @@ from functools import cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from bmsql.backends import Host, Workers, hosting
+from bmsql.backends._hosted import Host, hosting
+from bmsql.backends._workers import Workers
 
 # Queries wait for a database, and reasoners without coroutines for whatever they wait for.
 _WAITING = 32
