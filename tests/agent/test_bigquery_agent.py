@@ -269,7 +269,7 @@ def test_a_model_may_name_tables_of_a_further_dataset(server: FakeBigQuery) -> N
     compiled = compile_plan(
         plan.model_copy(update={"select": (SelectItem(column="gwas.variant"),)}), agent.dependencies.model, desk(server)
     )
-    assert "`bmsql`.`little`.`study`" in compiled.sql(dialect="bigquery")
+    assert "`bmsql.little.study`" in compiled.sql(dialect="bigquery")
 
 
 def desk(server: FakeBigQuery) -> Catalog:

@@ -19,6 +19,7 @@ from bmsql.backends._hosted import Host, current_host, hosting
 from bmsql.backends._lease import Lease
 from bmsql.backends._watched import Stopped
 from bmsql.errors import ExecutionError, QueryCancelledError, QueryTimeoutError
+from bmsql.graph import _threads
 from bmsql.graph._threads import in_thread
 from bmsql.types import Limits, ValidatedQuery
 
@@ -116,14 +117,25 @@ async def test_what_does_not_heed_the_interrupt_is_left_alone(
         ended.set()
         return "late"
 
+    later: list[object] = []
+
+    def two() -> None:
+        try:
+            sample._run(deaf, 0.05)
+            sample._run(later.append, 60)
+        except QueryCancelledError as error:
+            later.append(str(error))
+
     with pytest.raises(QueryTimeoutError, match="has not heeded that yet"):
-        await in_thread(lambda: sample._run(deaf, 0.05))
+        await in_thread(two)
     # Others are not kept waiting by it.
     one = await in_thread(lambda: sample.execute(query("SELECT 1 AS one"), Limits()))
     assert one.rows == ((1,),)
     go_on.set()
     assert await soon(ended.is_set)
     assert await soon(lambda: working(sample) == 0)
+    # The thread is on its own, and begins no other query that nobody would stop.
+    assert await soon(lambda: later == ["The query was cancelled."])
 
 
 async def test_an_interrupt_that_comes_too_soon_is_repeated(
@@ -155,6 +167,45 @@ def test_a_loop_that_was_closed_leaves_no_query_running(sample: DuckDBBackend) -
     assert working(sample) == 0
 
 
+@pytest.mark.parametrize("closed", [True, False])
+def test_a_query_is_stopped_in_time_although_the_loop_does_not_run(sample: DuckDBBackend, closed: bool) -> None:
+    async def start() -> None:
+        tasks.append(asyncio.ensure_future(in_thread(lambda: endless(sample, 0.5))))
+        assert await soon(lambda: working(sample) == 1)
+
+    tasks: list[asyncio.Future[object]] = []
+    loop = asyncio.new_event_loop()
+    loop.run_until_complete(start())
+    if closed:
+        loop.close()
+    deadline = time.monotonic() + 5
+    while working(sample) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert working(sample) == 0
+    if not closed:
+        with pytest.raises(QueryTimeoutError):
+            loop.run_until_complete(tasks[0])
+        loop.close()
+
+
+def test_the_watching_thread_waits_and_is_woken(sample: DuckDBBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_hosted, "_IDLE_TICKS", 1)
+    for _ in range(3):
+        time.sleep(0.2)  # by now it waits
+        with pytest.raises(QueryTimeoutError):
+            asyncio.run(in_thread(lambda: endless(sample, 0.05)))
+    assert _hosted._watch._hosts == set()
+
+
+def test_semaphores_of_closed_loops_are_let_go() -> None:
+    async def contended() -> None:
+        await asyncio.gather(*(in_thread(lambda: time.sleep(0.001)) for _ in range(40)))
+
+    for _ in range(5):
+        asyncio.run(contended())
+    assert len(_threads._loops) <= 2
+
+
 async def test_errors_results_and_variables_come_back(sample: DuckDBBackend, query: Query) -> None:
     name: ContextVar[str] = ContextVar("name", default="")
     name.set("mine")
@@ -175,7 +226,7 @@ async def test_many_at_once_do_not_mix(sample: DuckDBBackend, query: Query) -> N
 
 
 def test_a_host_that_was_left_begins_nothing() -> None:
-    host, begun = Host(), []
+    host, begun = Host(lambda error: None), []
     host.abandon()
     with hosting(host), pytest.raises(Stopped) as stopped:
         host.run(lambda: begun.append(1), lambda: None, seconds=1, cancel=None, interrupted=KeyError)
@@ -186,8 +237,15 @@ def test_a_host_that_was_left_begins_nothing() -> None:
 def test_a_forked_process_has_threads_of_its_own() -> None:
     script = """
 import asyncio, os
+from bmsql.backends._hosted import current_host
 from bmsql.graph._threads import in_thread
 assert asyncio.run(in_thread(lambda: 1)) == 1
+def in_a_hosted_thread():
+    child = os.fork()
+    if not child:
+        os._exit(0 if current_host() is None else 1)
+    return os.waitpid(child, 0)[1]
+assert asyncio.run(in_thread(in_a_hosted_thread)) == 0
 child = os.fork()
 if not child:
     os._exit(0 if asyncio.run(asyncio.wait_for(in_thread(lambda: 2), 10)) == 2 else 1)

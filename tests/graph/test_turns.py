@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from bmsql.errors import QueryCancelledError, QueryTimeoutError
-from bmsql.graph import _nodes, _threads, _turns, ainvoke_graph, compile_graph
+from bmsql.graph import Budgets, _nodes, _threads, _turns, ainvoke_graph, compile_graph
 from bmsql.graph._turns import Turn
 from bmsql.testing import ScriptedReasoner
+from bmsql.types import Draft, Plan
 from tests.graph.fakes import ALL, PLAN, LittleBackend, dependencies
 
 
@@ -21,7 +22,7 @@ from tests.graph.fakes import ALL, PLAN, LittleBackend, dependencies
 def two_at_once(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Two questions at once have a turn, and keep it as long as they like."""
     monkeypatch.setattr(_turns, "_AT_ONCE", 2)
-    monkeypatch.setattr(_threads, "_WATCHED", 30.0)
+    monkeypatch.setattr(_threads, "_LONG", 30.0)
     yield
     _turns._loops.clear()
 
@@ -62,7 +63,7 @@ async def test_few_are_at_it_at_once_and_each_is_done_before_the_next() -> None:
 
 
 async def test_what_takes_long_lets_others_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_threads, "_WATCHED", 0.01)
+    monkeypatch.setattr(_threads, "_LONG", 0.01)
     busy = Busy(seconds=0.5)
     began = time.monotonic()
     await asyncio.gather(*(question(busy, number, queries=1) for number in range(10)))
@@ -155,3 +156,24 @@ async def test_counts_that_were_left_running_cost_the_counts_only(monkeypatch: p
     assert [row["SNP"] for row in answer.rows] == ["rs2", "rs1", "rs6"]
     assert [record.rule for record in answer.conventions if record.status == "applied"]
     assert "could not be determined" in answer.warnings[-1]
+
+
+async def test_a_candidate_that_was_left_running_costs_its_vote_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    real, calls = _turns.in_thread, []
+
+    async def in_thread(work: Any, late: Any = None) -> Any:
+        if getattr(work, "func", None) is _nodes.rows_of:
+            calls.append(work)
+            if len(calls) == 2:
+                raise QueryTimeoutError("The query did not end within 60 s and was stopped.", remedy="Ask for less.")
+        return await real(work, late)
+
+    class Sampling(ScriptedReasoner):
+        def drafts(self, question: str, plan: Plan, count: int) -> tuple[Draft, ...]:
+            return tuple(Draft(sql=f"{ALL} LIMIT {9 + n}", author="model") for n in range(count))
+
+    monkeypatch.setattr(_turns, "in_thread", in_thread)
+    deps = dependencies(Sampling(plan=PLAN), budgets=Budgets(candidates=3))
+    answer = await ainvoke_graph(compile_graph(deps), "Which SNPs?")
+    assert [row["SNP"] for row in answer.rows] == ["rs2", "rs1", "rs6", "rs3"]
+    assert next(entry for entry in answer.trace if entry.node == "generate").detail["candidates"] == [2]

@@ -1,7 +1,8 @@
-"""A query in a thread that its caller can do without: the caller watches it, and no second thread is needed."""
+"""A query in a thread that its caller can do without: it is watched from outside, and no second thread is needed."""
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -12,6 +13,9 @@ from bmsql.backends._watched import GRACE, TICK, Reason, Stopped, stopped_error
 from bmsql.errors import BackendError
 
 T = TypeVar("T")
+
+# Ticks without a query after which the watching thread waits to be woken.
+_IDLE_TICKS = 50
 
 
 class _Query:
@@ -32,14 +36,15 @@ class _Query:
 
 
 class Host:
-    """Whoever has started a thread stops the queries in it by this, from outside.
+    """Stops the queries of one thread, whose caller can do without the thread.
 
     `run_watched` gives a query a thread of its own, so that its caller can leave one that does not heed its
-    interrupt. Where nobody waits in the thread itself, `run` runs the query in it; `tick` is to be called again and
-    again as long as the thread is wanted, and `abandon` when it no longer is. `interrupt` must not block.
+    interrupt. Where nobody waits in the thread itself, `run` runs the query in it. leave: told the error when a
+    query has not heeded its interrupt for too long; from then on the thread is on its own, and begins no other.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, leave: Callable[[BackendError], None]) -> None:
+        self._leave = leave
         self._query: _Query | None = None
         self._abandoned = False
 
@@ -52,53 +57,92 @@ class Host:
         cancel: threading.Event | None,
         interrupted: type[BaseException],
     ) -> T:
-        """As `run_watched`, in this thread."""
+        """As `run_watched`, in this thread. `interrupt` must not block."""
+        if self._abandoned:
+            raise Stopped("cancelled", ended=True)
         before, query = self._query, _Query(interrupt, seconds, cancel)
         self._query = query
+        _watch.add(self)
         try:
-            if self._abandoned:
-                raise Stopped("cancelled", ended=True)
             return action()
         except interrupted as e:
             raise Stopped(query.reason or "cancelled", ended=True) from e
         finally:
             self._query = before
+            if before is None:
+                _watch.remove(self)
 
-    @property
-    def is_busy(self) -> bool:
-        """Whether a query runs that `tick` may have to stop."""
-        return self._query is not None
-
-    def tick(self) -> BackendError | None:
-        """Interrupt the query if it is to be stopped; what its caller is told once it has not heeded that for long."""
+    def tick(self) -> None:
+        """Interrupt the query if it is to be stopped: again and again, as an interrupt that comes too soon is lost."""
         query, now = self._query, time.monotonic()
         if query is None:
-            return None
+            return
         if query.reason is None:
-            query.reason, query.since = query.due(now), now
+            query.reason, query.since = "cancelled" if self._abandoned else query.due(now), now
         if query.reason is None:
-            return None
+            return
         query.interrupt()
-        if now - query.since <= GRACE:
-            return None
-        return stopped_error(Stopped(query.reason, ended=False), query.seconds)
+        if now - query.since > GRACE and not self._abandoned:
+            self._abandoned = True
+            self._leave(stopped_error(Stopped(query.reason, ended=False), query.seconds))
 
     def abandon(self) -> None:
         """Stop what runs, and whatever the thread is about to run; returns at once."""
         self._abandoned = True
-        if self._query is not None:
-            threading.Thread(target=self._stop, name="bmsql-stop", daemon=True).start()
 
-    def _stop(self) -> None:
-        # Again and again: an interrupt before the database has begun a query is lost.
-        deadline = time.monotonic() + GRACE
-        while (query := self._query) is not None and time.monotonic() < deadline:
-            query.reason = query.reason or "cancelled"
-            query.interrupt()
+
+class _Watch:
+    """A thread that ticks for all hosts with a query; it needs no event loop, which may stop or be kept busy."""
+
+    def __init__(self) -> None:
+        self._hosts: set[Host] = set()
+        self._lock = threading.Lock()
+        self._wake = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def add(self, host: Host) -> None:
+        with self._lock:
+            self._hosts.add(host)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="bmsql-watch", daemon=True)
+                self._thread.start()
+        if not self._wake.is_set():
+            self._wake.set()
+
+    def remove(self, host: Host) -> None:
+        with self._lock:
+            self._hosts.discard(host)
+
+    def _run(self) -> None:
+        idle = 0
+        while True:
+            with self._lock:
+                hosts = list(self._hosts)
+                idle = 0 if hosts else idle + 1
+                if idle > _IDLE_TICKS:
+                    self._wake.clear()
+            if idle > _IDLE_TICKS:
+                self._wake.wait()
+                idle = 0
+                continue
+            for host in hosts:
+                host.tick()
             time.sleep(TICK)
 
 
+_watch = _Watch()
 _local = threading.local()
+
+
+def _after_fork() -> None:
+    # The threads, and who waits for this one, stay with the parent.
+    global _watch  # noqa: PLW0603
+    _watch = _Watch()
+    _local.host = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 @contextmanager

@@ -51,6 +51,8 @@ ROUTES: dict[str, tuple[Callable[..., str], tuple[str, ...]]] = {
     "answer": (_routes.after_answer, (END,)),
 }
 
+# How LangGraph hands the checkpointer of an outer graph, and a stream that shows subgraphs, to the graphs inside.
+_INHERITED = ("__pregel_checkpointer", "__pregel_stream")
 Graph = CompiledStateGraph[Any, Any, Any, Any]
 _DETAIL, _TRACE = TypeAdapter(dict[str, Any]), TypeAdapter(tuple[TraceEntry, ...])
 
@@ -132,6 +134,10 @@ class _TracedNode(Runnable[GraphState, Left]):
                 walk.go_on(visit.leave(step))
         return walk.left()
 
+    def tells(self, context: GraphContext) -> bool:
+        """Whether the reasoner's model has callbacks of its own, which are told the node that it is called in."""
+        return bool(getattr(context.resolve(self._deps).reasoner, "has_callbacks", False))
+
     def visit(self, state: GraphState, config: RunnableConfig, runtime: Runtime[Any]) -> _Visit:
         """Enter this node."""
         return _Visit(str(self.name), state, runtime, config, self._deps, self._first, self._function, self._thinker)
@@ -148,8 +154,8 @@ class _Walk:
         self.done = False
         self._node, self._state, self._config, self._runtime = node, state, config, get_runtime()
         context: Any = self._runtime.context
-        unseen = isinstance(context, GraphContext) and context.in_one_step and not _looks_on(config)
-        self._nodes = node.nodes if unseen else None
+        asked = isinstance(context, GraphContext) and context.takes_one_step()
+        self._nodes = node.nodes if asked and not (_looks_on(config) or node.tells(context)) else None
         self._update: Data = {}
         self._goto = ""
 
@@ -183,8 +189,12 @@ class _Walk:
 
 
 def _looks_on(config: RunnableConfig) -> bool:
-    """Whether anybody is told of the runs: by callbacks of the question, or for all, as a tracer is."""
-    return bool(get_callback_manager_for_config(config).handlers)
+    """Whether anybody is shown the steps: an outer graph's stream or checkpointer, or who is told of the runs.
+
+    By callbacks of the question, or for all questions, as a tracer is.
+    """
+    inherited = config.get("configurable", {})
+    return any(map(inherited.get, _INHERITED)) or bool(get_callback_manager_for_config(config).handlers)
 
 
 class _Visit:

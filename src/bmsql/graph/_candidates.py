@@ -29,20 +29,25 @@ class Election(NamedTuple):
         return len(self.leaders) > 1
 
 
-def elect(
-    drafts: Sequence[Draft], plan: Plan, question: str, deps: Dependencies, cancel: threading.Event | None = None
-) -> Election:
-    """Run each draft that is valid, and group them by their rows.
+def rows_of(
+    draft: Draft, plan: Plan, question: str, deps: Dependencies, cancel: threading.Event | None = None
+) -> QueryResult | None:
+    """What a draft gives; None where it is not valid or cannot be run."""
+    checked = deps.checked(draft.sql, None if draft.author == "plan" else plan, question=question)
+    result = None if isinstance(checked, Rejected) else deps.run(checked.sql, cancel)
+    return result if isinstance(result, QueryResult) else None
 
-    Order of rows and of columns, and names of columns, make no difference. Where no draft can be
+
+def elect(drafts: Sequence[Draft], results: Sequence[QueryResult | None]) -> Election:
+    """Group drafts by their rows.
+
+    Order of rows and of columns, and names of columns, make no difference. Where no draft could be
     run, the first one leads, so that its errors reach the repair.
     """
     groups: dict[object, tuple[Draft, QueryResult, int]] = {}
     ran: list[QueryResult] = []
-    for draft in drafts:
-        checked = deps.checked(draft.sql, None if draft.author == "plan" else plan, question=question)
-        result = None if isinstance(checked, Rejected) else deps.run(checked.sql, cancel)
-        if not isinstance(result, QueryResult):
+    for draft, result in zip(drafts, results, strict=True):
+        if result is None:
             continue
         ran.append(result)
         key = _fingerprint(result)

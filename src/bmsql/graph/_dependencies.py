@@ -164,19 +164,26 @@ class GraphContext:
     question_id: str = ""
     in_one_step: bool = field(default=False, init=False, repr=False)
     plans: Plans = field(default_factory=Plans, init=False, repr=False)
-    _resolved: Dependencies | None = field(default=None, init=False, repr=False)
+    _resolved: tuple[Dependencies, Dependencies] | None = field(default=None, init=False, repr=False)
     _finished: tuple[Data, Answer] | None = field(default=None, init=False, repr=False)
 
     def resolve(self, base: Dependencies) -> Dependencies:
         """`base` with what this context replaces."""
-        if self._resolved is None:
+        known = self._resolved
+        # A graph that is asked from within another one is given the same context.
+        if known is None or known[0] is not base:
             given = {
                 item.name: getattr(self, item.name)
                 for item in fields(self)
                 if item.name not in _OF_THE_RUN and getattr(self, item.name) is not None
             }
-            self._resolved = replace(base, **given) if given else base
-        return self._resolved
+            self._resolved = known = base, replace(base, **given) if given else base
+        return known[1]
+
+    def takes_one_step(self) -> bool:
+        """Whether the run may be one step; told once, for graphs inside are given the same context."""
+        told, self.in_one_step = self.in_one_step, False
+        return told
 
     def finish(self, data: Data, answer: Answer) -> None:
         """Keep `answer` for who started the run, beside the plain data of it that the state has."""

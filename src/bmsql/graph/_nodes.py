@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple, assert_never
 
 from bmsql.errors import CredentialsError, PlanError, QueryCancelledError, QueryTimeoutError, ReasonerError
 from bmsql.graph._answer import abstention, answered
-from bmsql.graph._candidates import Election, elect
+from bmsql.graph._candidates import Election, elect, rows_of
 from bmsql.graph._costs import billed
 from bmsql.graph._data import pack, pack_result, problem_text
 from bmsql.graph._dependencies import Dependencies, failed_by
@@ -83,7 +84,7 @@ def generate(state: GraphState, run: Run) -> Work:
             draft = yield Think("repair", (question, made, attempts))
         elif run.deps.budgets.candidates > 1 and hasattr(run.deps.reasoner, "drafts"):
             drafts = yield Think("drafts", (question, made, run.deps.budgets.candidates))
-            election = yield Wait(partial(elect, drafts, made, question, run.deps, run.cancel))
+            election = elect(drafts, (yield from _results(drafts, made, question, run)))
             draft, detail = yield from _elected(question, made, election, hidden=run.deps.hides_rows)
             used = {"usage": _used(state, *election.ran)}
         else:
@@ -96,6 +97,16 @@ def generate(state: GraphState, run: Run) -> Work:
         return Step(used, "exhausted", {"failed_drafts": len(tried)})
     update: Data = {**fresh_pass(), **used, "seen": state["seen"], "draft": pack(draft), "sql": draft.sql}
     return Step(update, "drafted", {"sql": draft.sql, "author": draft.author, **detail})
+
+
+def _results(drafts: Sequence[Draft], made: Plan, question: str, run: Run) -> Any:
+    results = []
+    for draft in drafts:
+        try:
+            results.append((yield Wait(partial(rows_of, draft, made, question, run.deps, run.cancel))))
+        except QueryTimeoutError:
+            results.append(None)
+    return results
 
 
 def _elected(question: str, made: Plan, election: Election, *, hidden: bool) -> Any:

@@ -6,26 +6,27 @@ import asyncio
 import contextvars
 import os
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from bmsql.backends._hosted import Host, hosting
 from bmsql.backends._workers import Workers
+from bmsql.errors import BackendError
 
 # Queries wait for a database, and reasoners without coroutines for whatever they wait for.
 _WAITING = 32
-# Seconds between two looks at work under way: where it is a query that may have to be stopped, and else.
-_WATCHED, _LEFT_ALONE = 0.02, 0.1
+# Seconds after which work takes long.
+_LONG = 0.02
 
-_loops: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+Semaphores = dict[asyncio.AbstractEventLoop, asyncio.Semaphore]
+_loops: Semaphores = {}
 
 
 async def in_thread(function: Callable[[], Any], late: Callable[[], None] | None = None) -> Any:
     """The result of `function`, called in a thread with the caller's context variables.
 
-    Queries in it are stopped when their time is over, when they are cancelled, and when the caller is. late: called
-    now and then once the work has taken a while.
+    Queries in it are stopped when their time is over, when they are cancelled, and when the caller is. One that does
+    not heed that raises QueryTimeoutError here, and not in `function`. late: called once the work takes long.
     """
     async with semaphore(_loops, _WAITING):
         return await _Call(function, late).outcome()
@@ -39,21 +40,22 @@ class _Call:
         self._future: asyncio.Future[Any] = self._loop.create_future()
         self._function, self._late = function, late
         self._context = contextvars.copy_context()
-        self._host = Host()
+        self._host = Host(self._leave)
         self._result: Any = None
         self._error: BaseException | None = None
 
     async def outcome(self) -> Any:
         """Start the thread and wait."""
         _workers().start(self._work, self._ended)
-        self._timer = self._loop.call_later(_WATCHED, self._look)
+        timer = self._loop.call_later(_LONG, self._late) if self._late is not None else None
         try:
             return await self._future
         except asyncio.CancelledError:
             self._host.abandon()
             raise
         finally:
-            self._timer.cancel()
+            if timer is not None:
+                timer.cancel()
 
     def _work(self) -> None:
         try:
@@ -63,37 +65,40 @@ class _Call:
             self._error = error
 
     def _ended(self) -> None:
+        self._tell(self._settle)
+
+    def _leave(self, error: BackendError) -> None:
+        """What does not heed its interrupt keeps its thread, and nobody waits for it."""
+        self._tell(partial(self._fail, error))
+
+    def _tell(self, news: Callable[[], None]) -> None:
         try:
-            self._loop.call_soon_threadsafe(self._settle)
+            self._loop.call_soon_threadsafe(news)
         except RuntimeError:  # the loop has been closed, so that nobody waits any more
             self._host.abandon()
 
     def _settle(self) -> None:
-        if self._future.done():
-            return
-        if isinstance(self._error, StopIteration):  # which a future cannot hold
-            self._future.set_exception(RuntimeError(f"StopIteration({self._error.value!r})"))
-        elif self._error is not None:
-            self._future.set_exception(self._error)
-        else:
+        if self._error is not None:
+            self._fail(self._error)
+        elif not self._future.done():
             self._future.set_result(self._result)
 
-    def _look(self) -> None:
-        if self._late is not None:
-            self._late()
-        error = self._host.tick()
-        if error is None:
-            self._timer = self._loop.call_later(_WATCHED if self._host.is_busy else _LEFT_ALONE, self._look)
-        elif not self._future.done():
-            # What does not heed its interrupt keeps its thread, and nobody waits for it.
+    def _fail(self, error: BaseException) -> None:
+        if isinstance(error, StopIteration):  # which a future cannot hold
+            error = RuntimeError(f"StopIteration({error.value!r})")
+        if not self._future.done():
             self._future.set_exception(error)
 
 
-def semaphore(loops: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore], count: int) -> asyncio.Semaphore:
+def semaphore(loops: Semaphores, count: int) -> asyncio.Semaphore:
     """The semaphore of the running event loop in `loops`, for so many at once."""
     loop = asyncio.get_running_loop()
     found = loops.get(loop)
     if found is None:
+        # A semaphore that was waited for holds its loop, so that the closed ones do not go by themselves.
+        for known in list(loops):
+            if known.is_closed():
+                loops.pop(known, None)
         loops[loop] = found = asyncio.Semaphore(count)
     return found
 

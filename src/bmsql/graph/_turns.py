@@ -7,14 +7,13 @@ import os
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
-from weakref import WeakKeyDictionary
 
-from bmsql.graph._threads import in_thread, semaphore
+from bmsql.graph._threads import Semaphores, in_thread, semaphore
 
 # Those that compute at once: more of them only keep each other from the interpreter.
 _AT_ONCE = 1 + (os.cpu_count() or 1)
 
-_loops: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+_loops: Semaphores = {}
 
 
 class Turn:

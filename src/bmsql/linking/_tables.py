@@ -29,7 +29,7 @@ class SymbolTable:
         self.names = columns.get("name", [])
         self.aliases = columns["aliases"]
         self.previous = columns["previous"]
-        self._official = {key: row for row, (key,) in enumerate(_keys(self.symbols))}
+        self._official = {key: row for row, keys in enumerate(_keys(self.symbols)) for key in keys}
         self._ids = {
             value: row
             for name, cells in columns.items()

@@ -44,10 +44,17 @@ class ChatClient:
             raise ConfigurationError(
                 "a chat client needs at least one attempt and more than 0 seconds.", remedy="Raise them."
             )
+        self._model = model
         self.name = display_name(model)
         self.identity = Identity.of(model)
         memory = memory_of(self.identity)
         self._core = Core(self.name, self.identity, Adapted(model), memory, seconds, timeout, attempts, cache)
+
+    @property
+    def has_callbacks(self) -> bool:
+        """Whether the model itself has callbacks, which are told in which node it is called."""
+        bound = getattr(self._model, "config", None) or {}
+        return bool(getattr(self._model, "callbacks", None) or bound.get("callbacks"))
 
     def complete(
         self,

@@ -57,6 +57,11 @@ class ChatReasoner:
         """False: what it is shown is sent to the model's server."""
         return False
 
+    @property
+    def has_callbacks(self) -> bool:
+        """See `ChatClient.has_callbacks`; the graph then takes a step for each node."""
+        return self.client.has_callbacks
+
     def plan(self, question: str, *, feedback: str = "") -> Plan:
         """The plan for a question, with names checked and values as they are stored."""
         return think(self._steps.plan(question, feedback), self.client)
