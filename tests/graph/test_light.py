@@ -13,6 +13,7 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langgraph.graph import START, StateGraph
 from pydantic import ValidationError
 
+from bmsql.conventions import RuleBook, load_rules
 from bmsql.graph import (
     GraphContext,
     GraphInput,
@@ -36,7 +37,7 @@ from bmsql.graph._turns import Turn
 from bmsql.reasoners import current_step
 from bmsql.testing import ScriptedReasoner
 from bmsql.types import Answer, ColumnInfo, Plan, QueryResult, Source, TraceEntry
-from tests.graph.fakes import ALL, PLAN, dependencies
+from tests.graph.fakes import ALL, PLAN, UNFILTERED, dependencies
 
 QUESTION = {"question": "Which SNPs?"}
 
@@ -225,3 +226,40 @@ def test_a_text_is_checked_once() -> None:
     verdict = deps.validate(ALL)
     assert deps.has_verdict(ALL)
     assert deps.validate(ALL) is verdict
+
+
+def test_what_the_conventions_make_of_a_query_is_worked_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[str] = []
+    real = RuleBook.apply_plan
+
+    def noted(self: RuleBook, tree: Any, *rest: Any) -> Any:
+        written.append(tree.sql("bigquery"))
+        return real(self, tree, *rest)
+
+    monkeypatch.setattr(RuleBook, "apply_plan", noted)
+    plans = [PLAN, PLAN, UNFILTERED, PLAN, PLAN]
+    graph = compile_graph(dependencies(ScriptedReasoner(plan=plans, draft=ALL)))
+    first, second, other, again = (invoke_graph(graph, "Which SNPs?") for _ in range(4))
+    assert len(written) == 2
+    assert (first.sql, first.conventions, first.text) == (second.sql, second.conventions, second.text)
+    assert (first.sql, first.evidence) == (again.sql, again.evidence)
+    assert other.sql != first.sql
+    # Other dependencies have a memory of their own.
+    graph.invoke(QUESTION, context=GraphContext(rules=load_rules(profile="biomedsql")))
+    assert len(written) == 3
+
+
+def test_what_is_remembered_is_not_what_the_state_holds() -> None:
+    graph = compile_graph(dependencies(ScriptedReasoner(plan=PLAN, draft=ALL)))
+    seen = []
+    for _ in range(2):
+        updates = list(graph.stream(QUESTION, stream_mode="updates"))
+        seen.append([update["inject_thresholds"]["records"] for update in updates if "inject_thresholds" in update])
+        for records in seen[-1]:
+            for record in records:
+                record["rule"] = "edited"
+    (first,), (second,) = seen
+    assert first is not second
+    assert [record["rule"] for record in second] == ["edited"] * len(first)
+    answer = invoke_graph(graph, "Which SNPs?")
+    assert "edited" not in {record.rule for record in answer.conventions}

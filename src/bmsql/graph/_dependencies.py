@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bmsql.backends import Metered
 from bmsql.conventions import fit_to_plan
@@ -21,6 +22,7 @@ from bmsql.graph._data import Data
 from bmsql.graph._plans import Plans
 from bmsql.graph._prepared import Prepared
 from bmsql.sql import Policy, Validator, format_sql, shared_tree
+from bmsql.sql._recent import Recent
 from bmsql.types import Answer, ExecutionFailed, Limits, Plan, QueryResult, Rejected, ValidatedQuery
 
 if TYPE_CHECKING:
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from bmsql.conventions import RuleBook
     from bmsql.reasoners import Reasoner
     from bmsql.semantic import SemanticModel
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,7 @@ class Dependencies:
     send_rows: bool = True
     prepared: Prepared = field(default_factory=Prepared, init=False, repr=False, compare=False)
     _validator: Validator = field(init=False, repr=False, compare=False)
+    _memory: Recent[Hashable, Any] = field(default_factory=lambda: Recent(256), init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         # Of these dependencies alone: a copy may have another catalogue or policy.
@@ -56,6 +61,14 @@ class Dependencies:
     def hides_rows(self) -> bool:
         """Whether no value of a row may reach the reasoner."""
         return not self.send_rows and not self.reasoner.local
+
+    def remembered(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` gave for this key last, which is to be read and never changed: it depends on nothing else."""
+        found: T | None = self._memory.get(key)
+        if found is None:
+            found = make()
+            self._memory.put(key, found)
+        return found
 
     def validate(self, sql: str) -> ValidatedQuery | Rejected:
         """The verdict on a text; the same text is not checked twice."""

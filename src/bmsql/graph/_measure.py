@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from pydantic import Field
 from sqlglot import exp
@@ -12,6 +12,7 @@ from sqlglot import exp
 from bmsql.errors import BudgetExceededError
 from bmsql.graph._data import load_run
 from bmsql.graph._dependencies import Dependencies
+from bmsql.graph._plans import key_of
 from bmsql.graph._state import GraphState
 from bmsql.graph._unrecorded import unrecorded_notes, unrecorded_query
 from bmsql.sql import copied, format_sql, shared_tree
@@ -59,10 +60,10 @@ def measure(state: GraphState, deps: Dependencies, cancel: threading.Event | Non
     records = tuple(ConventionRecord.model_validate(record) for record in state["records"])
     limited = next((record for record in records if _is_limit(record, deps)), None)
     tree = shared_tree(final.sql)
-    asking = _Asking(deps, cancel)
+    asking = _Asking(deps, cancel, (final.sql, key_of(state["records"])))
     records, total = _counted(tree, final, records, limited, asking)
-    missing = unrecorded_query(tree, records)
-    if missing is not None and (lacking := asking.ask(missing, "How often a value is not recorded")) is not None:
+    missing = asking.text("unrecorded", lambda: unrecorded_query(tree, records))
+    if missing and (lacking := asking.ask(missing, "How often a value is not recorded")) is not None:
         asking.warnings += unrecorded_notes(lacking)
     fetched = len(final.result.rows)
     if final.result.truncated or (limited is not None and limited.status == "applied" and (total or 0) > fetched):
@@ -91,15 +92,23 @@ def unmeasured(state: GraphState) -> Measured:
 class _Asking:
     """The queries about one final query, one after the other; what came of them, and what could not be found out."""
 
-    def __init__(self, deps: Dependencies, cancel: threading.Event | None) -> None:
-        self.deps, self._cancel = deps, cancel
+    def __init__(self, deps: Dependencies, cancel: threading.Event | None, about: tuple[str, bytes | None]) -> None:
+        self.deps, self._cancel, self._about = deps, cancel, about
         self.warnings: list[str] = []
         self.results: list[QueryResult] = []
 
-    def ask(self, query: exp.Query, what: str) -> QueryResult | None:
-        """The result; None, and a warning that names `what` was asked, where there is none. `query` is used up."""
+    def text(self, name: str, make: Callable[[], exp.Query | None]) -> str:
+        """The text of a query that is the same for equal final queries and records; empty where there is none."""
+
+        def write() -> str:
+            query = make()
+            return "" if query is None else format_sql(query, pretty=False, copy=False)
+
+        return write() if self._about[1] is None else self.deps.remembered((name, *self._about), write)
+
+    def ask(self, sql: str, what: str) -> QueryResult | None:
+        """The result; None, and a warning that names `what` was asked, where there is none."""
         deps = self.deps
-        sql = format_sql(query, pretty=False, copy=False)
         size = deps.beyond_ladder(sql)
         if size:
             read, allowed = size_text(size), size_text(deps.limits.ladder_bytes)
@@ -134,8 +143,8 @@ def _counted(
     limited: the record of the convention about the limit. Rows are counted only where there is one.
     """
     rules, fetched = asking.deps.rules, len(final.result.rows)
-    ladder = rules.ladder(tree, asking.deps.model, records)
-    if ladder is not None and (counts := asking.ask(ladder, "The counts without each convention")) is not None:
+    ladder = asking.text("ladder", lambda: rules.ladder(tree, asking.deps.model, records))
+    if ladder and (counts := asking.ask(ladder, "The counts without each convention")) is not None:
         reading = rules.read_ladder(counts.dicts()[0], records)
         asking.warnings += [note for note in reading.notes if not note.startswith(_SAID_BY_RECORDS)]
         return reading.records, reading.rows_with if limited else None
@@ -144,7 +153,8 @@ def _counted(
     cap = limit_number(tree)
     if not final.result.truncated and (cap is None or fetched < cap):
         return records, fetched
-    if limited.status != "stated" and (count := asking.ask(count_query(tree), "The number of rows")) is not None:
+    counting = asking.text("count", lambda: count_query(tree)) if limited.status != "stated" else ""
+    if counting and (count := asking.ask(counting, "The number of rows")) is not None:
         return records, count.rows[0][0]
     return records, None
 
@@ -155,8 +165,8 @@ def _evidence(tree: exp.Query, result: QueryResult, asking: _Asking) -> list[str
     keys = keys_in(result, deps.model.evidence_key)
     if keys or not result.rows:
         return keys
-    query = deps.rules.evidence_query(tree, deps.model)
-    found = asking.ask(query, "The evidence keys") if query is not None else None
+    query = asking.text("evidence", lambda: deps.rules.evidence_query(tree, deps.model))
+    found = asking.ask(query, "The evidence keys") if query else None
     return keys if found is None else keys_in(found, deps.model.evidence_key)
 
 

@@ -17,12 +17,22 @@ from bmsql.graph._drive import Step, Think, Wait, Work
 from bmsql.graph._evidence import Found, evidence_for
 from bmsql.graph._hidden import without_values
 from bmsql.graph._measure import measure, unmeasured
-from bmsql.graph._plans import Plans
+from bmsql.graph._plans import Plans, key_of
 from bmsql.graph._state import Data, GraphState, Outcome, failures, fresh_pass, fresh_state, is_fresh
 from bmsql.graph._together import run_stage
 from bmsql.reasoners import Attempt
 from bmsql.sql import format_sql, shared_tree
-from bmsql.types import Draft, ExecutionFailed, Plan, Problem, QueryResult, Rejected, Review, ValidatedQuery
+from bmsql.types import (
+    ConventionRecord,
+    Draft,
+    ExecutionFailed,
+    Plan,
+    Problem,
+    QueryResult,
+    Rejected,
+    Review,
+    ValidatedQuery,
+)
 
 # Characters of SQL that the rules go through in a few milliseconds; a thread would hold the interpreter as long.
 _SHORT = 4_000
@@ -169,18 +179,34 @@ def execute(state: GraphState, run: Run) -> Work:
 
 def inject_thresholds(state: GraphState, run: Run) -> Work:
     """The implied conventions, written into the syntax tree of the validated query."""
-    deps = run.deps
     made, sql = run.plan_in(state), state["sql"]
-    applied = yield Wait(lambda: deps.rules.apply_plan(shared_tree(sql), deps.model, made), over=len(sql) < _SHORT)
+    written = yield Wait(partial(_written, sql, made, key_of(state["plan"]), run.deps), over=len(sql) < _SHORT)
     update: Data = {
-        "records": [pack(record) for record in applied.records],
-        "warnings": [*state.get("warnings", []), *applied.warnings],
+        "records": [pack(record) for record in written.records],
+        "warnings": [*state.get("warnings", []), *written.warnings],
     }
-    detail = {"rules": [f"{record.rule}: {record.status}" for record in applied.records]}
-    if not applied.changed:
+    detail = {"rules": [f"{record.rule}: {record.status}" for record in written.records]}
+    if not written.refined:
         return Step(update, "unchanged", detail)
-    refined = format_sql(applied.tree, copy=False)
+    refined = written.refined
     return Step({**update, "sql": refined, "stage": "refined"}, "changed", {**detail, "sql": refined})
+
+
+class _Written(NamedTuple):
+    """What the conventions make of a query; refined: empty where they leave it as it is."""
+
+    records: tuple[ConventionRecord, ...]
+    warnings: tuple[str, ...]
+    refined: str
+
+
+def _written(sql: str, made: Plan, key: bytes | None, deps: Dependencies) -> _Written:
+    def write() -> _Written:
+        applied = deps.rules.apply_plan(shared_tree(sql), deps.model, made)
+        refined = format_sql(applied.tree, copy=False) if applied.changed else ""
+        return _Written(tuple(applied.records), tuple(applied.warnings), refined)
+
+    return write() if key is None else deps.remembered(("conventions", sql, key), write)
 
 
 def refine(state: GraphState, run: Run) -> Work:

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import marshal
+from typing import Any
 
 from bmsql.graph._data import Data
 from bmsql.types import Plan
 
 # The last version of the format in which equal data always have equal bytes.
 _VERSION = 2
+
+
+def key_of(data: Any) -> bytes | None:
+    """Equal for equal plain data; None for what is none, such as a text of a class of its own."""
+    try:
+        return marshal.dumps(data, _VERSION)
+    except ValueError:
+        return None
 
 
 class Plans:
@@ -24,9 +33,8 @@ class Plans:
 
     def read(self, data: Data) -> Plan:
         """The plan that `data` holds."""
-        try:
-            key = marshal.dumps(data, _VERSION)
-        except ValueError:  # not the plain data that a plan is packed into, such as a text of a class of its own
+        key = key_of(data)
+        if key is None:
             return Plan.model_validate(data)
         last = self._last
         if last is None or last[0] != key:
