@@ -197,6 +197,30 @@ def test_the_watching_thread_waits_and_is_woken(sample: DuckDBBackend, monkeypat
     assert _hosted._watch._hosts == set()
 
 
+def test_a_query_that_cannot_be_interrupted_keeps_no_other_from_being_stopped(
+    sample: DuckDBBackend, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def both() -> None:
+        go_on = threading.Event()
+
+        def broken() -> None:
+            raise OSError("gone")
+
+        def stuck() -> object:
+            host = current_host()
+            assert host is not None
+            return host.run(lambda: go_on.wait(20), broken, seconds=0, cancel=None, interrupted=KeyError)
+
+        first = asyncio.ensure_future(in_thread(stuck))
+        assert await soon(lambda: "could not be interrupted" in caplog.text)
+        with pytest.raises(QueryTimeoutError):
+            await in_thread(lambda: endless(sample, 0.1))
+        go_on.set()
+        assert await first is True
+
+    asyncio.run(both())
+
+
 def test_semaphores_of_closed_loops_are_let_go() -> None:
     async def contended() -> None:
         await asyncio.gather(*(in_thread(lambda: time.sleep(0.001)) for _ in range(40)))

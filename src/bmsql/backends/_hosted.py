@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import time
@@ -13,6 +14,7 @@ from bmsql.backends._watched import GRACE, TICK, Reason, Stopped, stopped_error
 from bmsql.errors import BackendError
 
 T = TypeVar("T")
+log = logging.getLogger(__name__)
 
 # Ticks without a query after which the watching thread waits to be woken.
 _IDLE_TICKS = 50
@@ -126,7 +128,10 @@ class _Watch:
                 idle = 0
                 continue
             for host in hosts:
-                host.tick()
+                try:
+                    host.tick()
+                except Exception:  # one that cannot be stopped must not keep the others from being stopped
+                    log.exception("a query could not be interrupted")
             time.sleep(TICK)
 
 

@@ -111,7 +111,7 @@ class _TracedNode(Runnable[GraphState, Left]):
     ) -> None:
         self.name = name
         self.route, self.nodes = route, nodes
-        self._function, self._deps, self._first, self._thinker = function, deps, first, thinker
+        self.function, self.deps, self.first, self.thinker = function, deps, first, thinker
 
     def invoke(self, input: GraphState, config: RunnableConfig | None = None, **kwargs: Any) -> Left:  # noqa: A002
         """One step, in this thread."""
@@ -136,18 +136,17 @@ class _TracedNode(Runnable[GraphState, Left]):
 
     def tells(self, context: GraphContext) -> bool:
         """Whether the reasoner's model has callbacks of its own, which are told the node that it is called in."""
-        return bool(getattr(context.resolve(self._deps).reasoner, "has_callbacks", False))
+        return bool(getattr(context.resolve(self.deps).reasoner, "has_callbacks", False))
 
     def visit(self, state: GraphState, config: RunnableConfig, runtime: Runtime[Any]) -> _Visit:
         """Enter this node."""
-        return _Visit(str(self.name), state, runtime, config, self._deps, self._first, self._function, self._thinker)
+        return _Visit(self, state, config, runtime)
 
 
 class _Walk:
     """The nodes that one step of LangGraph visits: one; or, where nobody looks on, that and all that follow.
 
-    A step costs LangGraph as much as our own part of most nodes. Who looks on, by callbacks, a stream or a
-    checkpointer, sees each node as a step.
+    Each step costs LangGraph time. Who looks on, by callbacks, a stream or a checkpointer, sees each node as a step.
     """
 
     def __init__(self, node: _TracedNode, state: GraphState, config: RunnableConfig) -> None:
@@ -202,22 +201,12 @@ class _Visit:
 
     __slots__ = ("clock", "context", "entered", "given", "labels", "name", "reasoner", "run", "state", "work")
 
-    def __init__(
-        self,
-        name: str,
-        state: GraphState,
-        runtime: Runtime[Any],
-        config: RunnableConfig,
-        deps: Dependencies,
-        first: str,
-        function: Callable[[Any, Run], Work],
-        thinker: object,
-    ) -> None:
+    def __init__(self, node: _TracedNode, state: GraphState, config: RunnableConfig, runtime: Runtime[Any]) -> None:
         # An outer graph passes its own context on, whatever its type.
         given = runtime.context if isinstance(runtime.context, GraphContext) else None
-        self.name, self.state, self.given = name, state, given
-        self.run = Run(given.resolve(deps), given.cancel, given.plans) if given else Run(deps)
-        fresh = name == first and is_fresh(state)
+        self.name, self.state, self.given = str(node.name), state, given
+        self.run = Run(given.resolve(node.deps), given.cancel, given.plans) if given else Run(node.deps)
+        fresh = self.name == node.first and is_fresh(state)
         # Of a question that was put off and taken up again, only the model's own time counts.
         steps = [] if fresh else state["usage"]["steps"]
         spent = sum(step["seconds"] for step in steps)
@@ -228,9 +217,9 @@ class _Visit:
             config=config,
             passes_left=self.run.deps.budgets.passes - (1 if fresh else state["passes"]),
         )
-        self.labels = node_labels(name, state["question"], given)
-        self.reasoner = thinker or self.run.deps.reasoner
-        self.work = function(state, self.run)
+        self.labels = node_labels(self.name, state["question"], given)
+        self.reasoner = node.thinker or self.run.deps.reasoner
+        self.work = node.function(state, self.run)
         self.entered, self.clock = time.time(), time.perf_counter()
 
     def leave(self, step: Step) -> Data:

@@ -76,7 +76,7 @@ def _rows(cells: list[str]) -> dict[str, tuple[int, ...]]:
 
 
 def _keys(cells: list[str]) -> Iterator[list[str]]:
-    """What `compact` makes of each name in a cell: of all cells at once, which takes a fourth of the time."""
+    """What `compact` makes of each name in a cell; as far as possible of all cells at once."""
     text = "\n".join(cells).upper().replace("-", "")
     for cell in text.split("\n"):
         if cell.isalnum():
@@ -87,7 +87,7 @@ def _keys(cells: list[str]) -> Iterator[list[str]]:
 
 @lru_cache(maxsize=2)
 def symbol_table(name: str) -> SymbolTable:
-    """The alias table `name` for symbols; a few hundredths of a second when it is first used."""
+    """The alias table `name` for symbols, read when it is first used."""
     return SymbolTable(aliases(name))
 
 

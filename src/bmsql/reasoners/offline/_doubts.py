@@ -226,7 +226,7 @@ def _negations(question: Question, plan: Plan, model: SemanticModel) -> str:
         one.words and (one.negated or one.op in ("!=", "null", "null_or")) for one in plan.filters
     )
     complement = any(use.mode == "complement" for use in plan.conventions)
-    false_tests = any(one.values[:1] == (False,) and one.values[0] is False for one in plan.filters)
+    false_tests = any(value is False for one in plan.filters for value in one.values)
     waived = {use.words for use in plan.conventions if use.mode == "waived" and use.words}
     compared = {index for one in question.numbers.comparisons for index in range(one.first, one.last)}
     for chunk in cues:
