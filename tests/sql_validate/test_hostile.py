@@ -159,6 +159,14 @@ def test_the_policy_opens_what_it_names() -> None:
     ("sql", "code"),
     [
         ("SELECT " + "(" * 100 + "1" + ")" * 100, "too-deep"),
+        ("SELECT " + "[" * 100 + "1" + "]" * 100, "too-deep"),
+        ("SELECT " + "NOT " * 100 + "TRUE", "too-deep"),
+        ("SELECT " + "- " * 20_000 + "1", "too-deep"),
+        ("SELECT " + "-~" * 100 + "1", "too-deep"),
+        ("SELECT " + "NOT (" * 40 + "TRUE" + ")" * 40, "too-deep"),
+        ("SELECT " + "CASE WHEN TRUE THEN " * 70 + "1" + " END" * 70, "too-deep"),
+        ("SELECT " + "CASE 1 WHEN 1 THEN 2 ELSE " * 3000 + "1" + " END" * 3000, "too-deep"),
+        ("SELECT CAST(1 AS " + "ARRAY<" * 12_000 + "INT64" + ">" * 12_000 + ")", "too-deep"),
         ("SELECT " + "1 + " * 5000 + "1", "too-complex"),
         ("SELECT '" + "x" * 100_001 + "'", "too-long"),
     ],
@@ -167,6 +175,60 @@ def test_huge_texts_are_refused_politely(sql: str, code: str) -> None:
     outcome = validate(sql, CATALOG)
     assert isinstance(outcome, Rejected)
     assert outcome.problems[0].code == code
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        " + ".join(["(1)"] * 100),
+        " - ".join(["CASE WHEN 1 < 2 THEN 1 END"] * 70),
+        " + ".join(["-n"] * 200),
+        "[" + ", ".join(["-1"] * 200) + "]",
+        " AND ".join(["NOT n < 1 AND n > 0"] * 100),
+        "ABS(" * 20 + "n" + ")" * 20,
+    ],
+    ids=["brackets", "cases", "signs", "signs in a list", "comparisons", "calls"],
+)
+def test_what_stands_side_by_side_is_not_nested(written: str) -> None:
+    outcome = validate(f"SELECT {written} AS y FROM {TABLE}", CATALOG)
+    assert isinstance(outcome, ValidatedQuery), outcome.problems[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT id FROM Extra" + " JOIN Extra" * 40,
+        "SELECT id FROM Extra" + " LEFT JOIN Extra" * 40,
+        "SELECT id FROM Extra" + ", Extra JOIN Extra" * 40,
+        "SELECT id FROM Extra" + " JOIN Extra CROSS JOIN Extra" * 40,
+        "SELECT id FROM Extra" + " JOIN Extra a ON TRUE JOIN Extra" * 40,
+        "SELECT id FROM Extra" + " JOIN (Extra JOIN Extra" * 20 + ")" * 20,
+        "SELECT id FROM Extra" + " JOIN Extra" * 40 + " ON TRUE" * 40,
+    ],
+)
+def test_joins_without_conditions_end_soon(text: str) -> None:
+    """sqlglot's parser tries each of them in two ways, so that thirty would take hours."""
+    outcome = validate(text, CATALOG)
+    assert isinstance(outcome, Rejected)
+    assert "joins have no condition" in outcome.problems[0].message
+    assert "CROSS JOIN" in outcome.problems[0].suggestion
+
+
+def test_joins_with_conditions_are_as_many_as_it_takes() -> None:
+    chained = " ".join(f"JOIN {TABLE} AS t{n} ON t{n}.id = t.id" for n in range(30))
+    crossed = " ".join(f"CROSS JOIN {TABLE} AS t{n}" for n in range(30))
+    nested = f"JOIN {TABLE} AS t0 JOIN {TABLE} AS t1 ON t1.id = t0.id ON t0.id = t.id"
+    arrays = " ".join(f"LEFT JOIN UNNEST(t.tags) AS g{n}" for n in range(12))
+    apart = f"WHERE EXISTS (SELECT 1 FROM {TABLE} AS a JOIN {TABLE} AS c ON a.id = c.id)"
+    for joins in (chained, crossed, nested, arrays, apart):
+        outcome = validate(f"SELECT t.s FROM {TABLE} AS t {joins}", CATALOG)
+        assert isinstance(outcome, ValidatedQuery), outcome.problems[0]
+
+
+def test_each_of_many_problems_is_told_once() -> None:
+    outcome = validate("SELECT " + " ".join([", STRUCT"] * 2000), CATALOG)
+    assert isinstance(outcome, Rejected)
+    assert len(outcome.problems) == len(set(outcome.problems)) >= 2000
 
 
 def test_a_long_list_and_a_long_chain_are_no_attack() -> None:

@@ -13,6 +13,7 @@ from sqlglot import exp
 from bmsql.errors import ForbiddenSqlError, SqlError
 from bmsql.sql import _functions
 from bmsql.sql._analysis import analyse
+from bmsql.sql._depth import depths
 from bmsql.sql._extract import STATEMENT_WORDS
 from bmsql.sql._foreign_functions import ELSEWHERE
 from bmsql.sql._lexer import LexError, Token
@@ -113,9 +114,7 @@ def text_problems(source: Source, policy: Policy) -> Iterator[Problem]:
     if no_query is not None:
         yield no_query
         return
-    depth = 0
-    for index, token in enumerate(source.tokens):
-        depth += (token.text == "(") - (token.text == ")")
+    for index, depth in enumerate(depths(source.tokens)):
         last = _last_problem(source, index, depth, policy)
         if last is not None:
             yield last
@@ -146,14 +145,13 @@ def _last_problem(source: Source, index: int, depth: int, policy: Policy) -> Pro
         return source.problem_on(
             token, "several-statements", "There are several statements; one is allowed.", ONE_SELECT
         )
-    if token.text != "(":
-        return None
-    nested = _nested_statement(source.tokens, index + 1)
+    nested = _nested_statement(source.tokens, index + 1) if token.text == "(" else None
     if nested is not None:
         message = _only_select(f"{nested.upper} statement")
         return source.problem_on(nested, "forbidden-statement", message, ONE_SELECT)
     if depth > policy.max_nesting:
-        return source.problem_on(token, "too-deep", f"More than {policy.max_nesting} nested parentheses.")
+        message = f"The text is nested more than {policy.max_nesting} levels deep."
+        return source.problem_on(token, "too-deep", message, "Write it with fewer levels.")
     return None
 
 

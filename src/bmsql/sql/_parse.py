@@ -125,6 +125,7 @@ def _read_tokens(source: Source) -> list[Any]:
             f"A text that begins with {first.text[:30]!r} is not a query.", line=line, column=column, remedy=ONE_SELECT
         )
     _refuse_costly_nesting(source)
+    _refuse_open_joins(source)
     try:
         tokens = _DIALECT.tokenize(source.text)
     except TokenError as error:
@@ -214,6 +215,31 @@ def _refuse_costly_nesting(source: Source) -> None:
                 )
         elif token.text in (")", "]") and open_:
             levels -= open_.pop()
+
+
+def _refuse_open_joins(source: Source) -> None:
+    """Stop a text whose joins lack their conditions: the parser tries each with and without those behind it."""
+    waiting = [0]  # joins without a condition so far, for each open parenthesis
+    for before, token, after in zip((None, *source.tokens), source.tokens, (*source.tokens[1:], None), strict=False):
+        word = token.upper or token.text
+        if word == "(":
+            waiting.append(0)
+        elif word == ")" and len(waiting) > 1:
+            waiting.pop()
+        elif word in ("ON", "USING"):
+            waiting[-1] = max(0, waiting[-1] - 1)
+        elif word in ("SELECT", "WHERE"):
+            waiting[-1] = 0
+        elif word == "JOIN" and (before is None or before.upper != "CROSS"):
+            waiting[-1] += after is None or after.upper != "UNNEST"
+            if sum(waiting) > _MAX_TRIED_LEVELS:
+                line, column = source.position(token.start)
+                raise SqlSyntaxError(
+                    f"More than {_MAX_TRIED_LEVELS} joins have no condition.",
+                    line=line,
+                    column=column,
+                    remedy="Give each JOIN its ON or USING right behind its table, or write CROSS JOIN.",
+                )
 
 
 def _refuse_two_readings(source: Source, tokens: list[Any]) -> None:

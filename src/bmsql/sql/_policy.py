@@ -12,9 +12,9 @@ class Policy:
     datasets: further datasets, each as `project.dataset`, whose tables may be read although the
     catalogue does not list them (their columns are then not checked). information_schema: whether
     `INFORMATION_SCHEMA` views of the catalogue's own dataset may be read. parameters: whether query
-    parameters (`@name`, `?`) may stand in the text. max_length: characters; max_nesting: parentheses
-    within parentheses. checks: whether names, types and grouping are checked and repaired too; without, a
-    query that the guard lets pass is left to the database as it was written.
+    parameters (`@name`, `?`) may stand in the text. max_length: characters; max_nesting: brackets,
+    CASE, types, signs and NOT within each other. checks: whether names, types and grouping are checked and
+    repaired too; without, a query that the guard lets pass is left to the database as it was written.
     """
 
     datasets: tuple[str, ...] = ()

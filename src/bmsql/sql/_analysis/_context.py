@@ -17,16 +17,29 @@ class Context:
         self.source = source
         self.catalog = catalog
         self.policy = policy
-        self.problems: list[Problem] = []
+        self._problems: dict[Problem, None] = {}
         self.fixes: list[Fix] = []
-        self.edits: list[Edit] = []
+        self._edits: dict[Edit, None] = {}
         self.tables: dict[str, None] = {}
+
+    @property
+    def problems(self) -> list[Problem]:
+        """The problems found so far, in order."""
+        return list(self._problems)
+
+    @property
+    def edits(self) -> list[Edit]:
+        """The repairs of the text, in order."""
+        return list(self._edits)
+
+    def forget_problems(self, kept: int) -> None:
+        """Take back all problems but the first `kept`."""
+        self._problems = dict.fromkeys(self.problems[:kept])
 
     def problem(self, code: str, message: str, start: int, end: int, suggestion: str = "") -> None:
         """Record a problem at a place in the text, once."""
         found = problem_at(self.source.text, code, message, start, end, suggestion)
-        if found not in self.problems:
-            self.problems.append(found)
+        self._problems[found] = None
 
     def problem_at(self, node: exp.Expr, code: str, message: str, suggestion: str = "") -> None:
         """Record a problem at a node."""
@@ -34,6 +47,6 @@ class Context:
 
     def edit(self, edit: Edit, code: str, message: str, before: str) -> None:
         """Record a repair."""
-        if edit not in self.edits:
-            self.edits.append(edit)
+        if edit not in self._edits:
+            self._edits[edit] = None
             self.fixes.append(Fix(code=code, message=message, before=before, after=edit.replacement))

@@ -57,7 +57,7 @@ def _with_ctes(node: exp.Expr, parent: Scope | None, ctes: Ctes, typer: Typer) -
             if isinstance(first, exp.Select) and first is not cte.this:
                 before = len(typer.context.problems)
                 ctes[name] = query_columns(first, parent, ctes, typer)
-                del typer.context.problems[before:]
+                typer.context.forget_problems(before)
         ctes[name] = query_columns(cte.this, parent, ctes, typer)
     return ctes
 
