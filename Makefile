@@ -21,7 +21,7 @@ DEV := $(call stamp,dev)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: ask asked bench check-docs clean docs help lint stale test test-all test-compiled
+.PHONY: ask asked bench check-docs clean docs help lint stale test test-all test-interpreted
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | while IFS='|' read -r target text; do printf '  %-15s %s\n' "$$target" "$$text"; done
@@ -40,12 +40,12 @@ test-all: $(DEV) ## the tests with coverage, then those that need more than Pyth
 	$(PYTEST) -m "not all" --cov --cov-report=term $(ARGS)
 	$(PYTEST) -m all $(ARGS)
 
-COMPILED := $(CURDIR)/build/compiled
-test-compiled: $(DEV) ## the tests of SQL with sqlglot compiled, as the extra `fast` brings it
-	rm -rf "$(COMPILED)"
+INTERPRETED := $(CURDIR)/build/interpreted
+test-interpreted: $(DEV) ## the tests of SQL with sqlglot interpreted, as it is without the extra `fast`
+	rm -rf "$(INTERPRETED)"
 	version=`$(PY) -c 'import sqlglot; print(sqlglot.__version__)'` && $(PY) -m pip install -qq --no-deps --no-compile \
-		--no-input --disable-pip-version-check --target "$(COMPILED)" "sqlglot==$$version" "sqlglotc==$$version"
-	PYTHONPATH="$(COMPILED)" $(PYTEST) -m "not all" tests/project/test_sqlglot.py tests/sql_validate tests/sql_duckdb \
+		--no-input --disable-pip-version-check --target "$(INTERPRETED)" "sqlglot==$$version"
+	PYTHONPATH="$(INTERPRETED)" $(PYTEST) -m "not all" tests/project/test_sqlglot.py tests/sql_validate tests/sql_duckdb \
 		tests/conventions tests/planning $(ARGS)
 
 lint: $(DEV) ## ruff, mypy --strict and the layer contracts

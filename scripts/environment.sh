@@ -80,7 +80,7 @@ fi
 
 rm -f "$venv/.run-ready" "$venv/.dev-ready"
 case "$kind" in
-run) what=. ;;
+run) what='.[fast]' ;;
 dev) what='.[dev]' ;;
 *)
     say "usage: sh $0 run|dev"

@@ -36,7 +36,7 @@ def test_no_class_of_sqlglot_is_subclassed() -> None:
 
 
 def test_a_sqlglot_of_the_tests_is_compiled_throughout_or_not_at_all() -> None:
-    """`make test-compiled` tests what it says: no part falls back to the interpreted one."""
+    """`make test-interpreted` tests what it says: no part falls back to the interpreted one."""
     modules = ("parser", "generator", "tokenizer_core", "expressions.core", "optimizer.qualify_columns")
     files = [Path(str(importlib.import_module(f"sqlglot.{name}").__file__)) for name in modules]
     compiled = find_spec("sqlglot.parser__mypyc") is not None
