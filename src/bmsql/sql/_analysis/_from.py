@@ -30,7 +30,7 @@ def add_from(select: exp.Expr, scope: Scope, typer: Typer) -> None:
 def _add_join(join: exp.Join, scope: Scope, typer: Typer) -> None:
     before = list(scope.relations)
     _add_item(join.this, scope, typer)
-    added = [relation for relation in scope.relations if relation not in before]
+    added = scope.relations[len(before) :]
     context = typer.context
     kind = " ".join(word for word in (join.side, join.kind) if word)
     on, using = join.args.get("on"), join.args.get("using")
