@@ -110,7 +110,7 @@ def test_a_copy_of_a_part_has_no_parent_and_keeps_the_types() -> None:
     made = copied(column)
     assert made.parent is None
     assert made.is_type("INT64")
-    assert made.type is not column.type
+    assert made.type is column.type
 
 
 def test_a_long_chain_of_conditions_is_copied() -> None:

@@ -48,7 +48,7 @@ def portable(sql: str, model: SemanticModel) -> str:
 
     Raises SqlSyntaxError or ForbiddenSqlError where it is not one SELECT.
     """
-    tree = parse(sql).copy()
+    tree = parse(sql)
     for table in tree.find_all(exp.Table):
         if table.name in model.tables:
             table.set("db", None)

@@ -21,7 +21,7 @@ def skeleton(sql: str) -> str:
     SELECT.
     """
     # Under a root of its own, so that any part of the query can be replaced.
-    root = exp.Paren(this=parse(sql).copy())
+    root = exp.Paren(this=parse(sql))
     for alias in list(root.find_all(exp.Alias)):
         # What a column is called says nothing of how the query is built.
         alias.replace(alias.this)

@@ -12,7 +12,7 @@ from bmsql.sql._extract import extract_sql
 from bmsql.sql._fixes import repair
 from bmsql.sql._guard import text_problems, tree_problems
 from bmsql.sql._lexer import LexError
-from bmsql.sql._parse import lex_problem, parse, parse_source
+from bmsql.sql._parse import lex_problem, parse_source, shared_tree
 from bmsql.sql._policy import DEFAULT_POLICY, Policy
 from bmsql.sql._recent import Recent
 from bmsql.sql._shape import ByShape, Pieces, has_mark, pieces_of
@@ -165,7 +165,7 @@ def _check(source: Source, catalog: Catalog, policy: Policy, fixes: list[Fix]) -
             problems = list(tree_problems(tree, source, catalog, policy, found.arrays))
             if problems:
                 break
-            parse(source.text)
+            shared_tree(source.text)
             return ValidatedQuery(sql=source.text, tables=found.tables, fixes=tuple(fixes), mint=_MINT)
         source = source.edited(found.edits)
     else:
@@ -188,7 +188,7 @@ def _guarded(text: str, catalog: Catalog, policy: Policy, fixes: list[Fix]) -> V
         problems = list(tree_problems(tree, source, catalog, policy, found.arrays))
     if problems:
         return Rejected(sql=source.text, problems=tuple(problems), fixes=tuple(fixes))
-    parse(source.text)
+    shared_tree(source.text)
     return ValidatedQuery(sql=source.text, tables=tables, fixes=tuple(fixes), mint=_MINT)
 
 
