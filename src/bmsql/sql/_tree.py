@@ -47,6 +47,16 @@ def copied(tree: Node) -> Node:
     return root
 
 
+def release(tree: exp.Expr) -> None:
+    """Let go of a tree that nobody will read again.
+
+    Its nodes know their parents, so that without this it would stay until Python looks for cycles; and the
+    more such cycles there are, the oftener Python goes through everything to find them.
+    """
+    for node in list(tree.walk()):
+        node.parent = None
+
+
 def children(node: exp.Expr) -> list[exp.Expr]:
     """The nodes right under `node`, as `node.iter_expressions()` gives them, but in a list."""
     found: list[exp.Expr] = []

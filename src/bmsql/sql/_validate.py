@@ -17,6 +17,7 @@ from bmsql.sql._policy import DEFAULT_POLICY, Policy
 from bmsql.sql._recent import Recent
 from bmsql.sql._shape import ByShape, Pieces, has_mark, pieces_of
 from bmsql.sql._source import Source
+from bmsql.sql._tree import release
 from bmsql.types import Catalog, Fix, Problem, Rejected, ValidatedQuery
 from bmsql.types._query import _MINT
 
@@ -158,13 +159,13 @@ def _check(source: Source, catalog: Catalog, policy: Policy, fixes: list[Fix]) -
         tree = parse_source(source)
         found = analyse(tree, source, catalog, policy)
         problems = found.problems
+        if not problems and not found.edits:
+            problems = list(tree_problems(tree, source, catalog, policy, found.arrays))
+        release(tree)
         if problems:
             break
         fixes += found.fixes
         if not found.edits:
-            problems = list(tree_problems(tree, source, catalog, policy, found.arrays))
-            if problems:
-                break
             shared_tree(source.text)
             return ValidatedQuery(sql=source.text, tables=found.tables, fixes=tuple(fixes), mint=_MINT)
         source = source.edited(found.edits)

@@ -13,7 +13,7 @@ from sqlglot.schema import MappingSchema
 from bmsql.errors import InvalidSqlError, SqlError, UnsupportedSqlError
 from bmsql.sql._parse import parse
 from bmsql.sql._shape import ByShape, Pieces, pieces_of
-from bmsql.sql._tree import copied
+from bmsql.sql._tree import copied, release
 from bmsql.sql.duckdb._kinds import unsupported
 from bmsql.sql.duckdb._output import drop_star_structs, has_star, name_output, spellings
 from bmsql.sql.duckdb._prepare import SCHEMA, prepare
@@ -59,7 +59,9 @@ def to_duckdb(sql: str | exp.Query, catalog: Catalog) -> str:
         spelled = spellings(tree, catalog) if has_star(tree) else {}
         made = Walk(lambda: spellings(tree, catalog)).visit(tree)
         name_output(made, spelled)
-        return generate(made)
+        written = generate(made)
+        release(made)
+        return written
     except (OptimizeError, SchemaError) as e:
         raise InvalidSqlError(_first_line(e), remedy="Check the names against the catalogue.") from e
     except UnsupportedError as e:
