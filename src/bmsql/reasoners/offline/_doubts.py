@@ -219,11 +219,19 @@ def _comparisons(question: Question, plan: Plan, model: SemanticModel) -> str:
 
 
 def _negations(question: Question, plan: Plan, model: SemanticModel) -> str:
+    for chunk in question.chunked.english("left_out"):
+        if chunk.first not in question.left_out[1] and not _inside(chunk, question.chunked.rules):
+            return f"It is not clear what '{chunk.text}' leaves out."
     cues = question.chunked.english("not", "but_not")
     if not cues:
         return ""
+    # What one "not" leaves out does not explain another.
+    explained = {chunk.text for chunk in question.chunked.chunks if question.negated(chunk)}
     anti = any(join.kind == "anti" for join in plan.joins) or any(
-        one.words and (one.negated or one.op in ("!=", "null", "null_or")) for one in plan.filters
+        one.words
+        and (one.negated or one.op in ("!=", "null", "null_or"))
+        and not any(text in one.words for text in explained)
+        for one in plan.filters
     )
     complement = any(use.mode == "complement" for use in plan.conventions)
     false_tests = any(value is False for one in plan.filters for value in one.values)
@@ -238,7 +246,9 @@ def _negations(question: Question, plan: Plan, model: SemanticModel) -> str:
             continue
         if any(one.first <= chunk.first and chunk.last <= one.last for one in question.numbers.comparisons):
             continue  # `no more than` is a comparison
-        if anti or false_tests or complement or _inside(chunk, question.chunked.chunks, longer=True):
+        if chunk.first in question.left_out[1] or anti or false_tests or complement:
+            continue
+        if _inside(chunk, question.chunked.chunks, longer=True):
             continue
         if _is_waived(question, chunk, waived) or _is_idle(question, chunk):
             continue

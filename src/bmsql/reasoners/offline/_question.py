@@ -8,6 +8,7 @@ from functools import cached_property
 
 from bmsql.reasoners.offline._chunks import Chunk, Chunked, cut
 from bmsql.reasoners.offline._comparisons import Numbers, read_numbers
+from bmsql.reasoners.offline._exclusions import exclusions
 from bmsql.reasoners.offline._families import Fit, Weighted
 from bmsql.reasoners.offline._regions import Region, regions, window
 from bmsql.reasoners.offline._tokens import tokenise
@@ -22,10 +23,6 @@ _ASKING = frozenset(
 
 
 _PREPOSITIONS = frozenset({"for", "of", "in", "on", "by", "to", "with", "from", "at"})
-_PASSED = frozenset(
-    "the of on in a an any also as well near nearby nearest closest close to around at by within".split()
-)
-_NEGATION_REACH = 4
 
 
 @dataclass
@@ -155,23 +152,13 @@ class Question:
         return max(0, last.first - first.last) + 3 * breaks
 
     def negated(self, chunk: Chunk) -> bool:
-        """Whether a word such as `outside` or `not` stands right before a chunk."""
-        for other in self.chunked.english("not", "but_not"):
-            gap = chunk.first - other.last
-            if not 0 <= gap <= _NEGATION_REACH:
-                continue
-            between = range(other.last, chunk.first)
-            verbs = {index for one in self.chunked.of("attribute") for index in range(one.first, one.last)}
-            if all(self.lows[index] in _PASSED or (index in verbs and self._repeated(chunk)) for index in between):
-                return True
-        return False
+        """Whether the words around a chunk leave it out: `outside X`, `with X excluded`."""
+        return chunk.first in self.left_out[0]
 
-    def _repeated(self, chunk: Chunk) -> bool:
-        """Whether another thing of the same kind is named: `PTGS2 drugs that do not target PTGS1`."""
-        return chunk.mention is not None and any(
-            other is not chunk and other.mention and other.mention.entity == chunk.mention.entity
-            for other in self.chunked.mentions
-        )
+    @cached_property
+    def left_out(self) -> tuple[set[int], set[int]]:
+        """Where the chunks begin that are left out, and where the words begin that say so."""
+        return exclusions(self.chunked)
 
 
 def open_question(text: str, mentions: tuple[Mention, ...], model: SemanticModel, vocabulary: Vocabulary) -> Question:

@@ -1,0 +1,132 @@
+"""What a question leaves out: `excluding A and B`, `outside chromosome 6`, `with A left out`, `A aside`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bmsql.reasoners.offline._chunks import Chunk, Chunked
+
+_REACH = 4
+# What may stand between a "not" and what it leaves out.
+_PASSED = frozenset(
+    "the of on in a an any also as well near nearby nearest closest close to around at by within those these ones"
+    " that which are is lie lies lying located from".split()
+)
+# What may stand between the words behind a thing that leave it out, and the thing.
+_COPULAS = frozenset("is are was were be being been has have once if when".split())
+_JOINING = frozenset({",", "and", "or", "nor", "&"})
+_ARTICLES = frozenset({"the", "a", "an"})
+# These leave out what they govern, however often a preposition is said again; after "not", that begins anew.
+_LEAVING_OUT = frozenset(
+    "excluding exclude except other leaving leave leaves setting set putting put aside omitting omit ignoring ignore"
+    " disregarding disregard discounting dropping skipping removing minus barring besides apart outside save but"
+    " with excepting discarding filtering taking".split()
+)
+# `SNPs left out of the table`, `removed from the market`: said of the thing itself.
+_OF_ITSELF = frozenset({"from", "by", "of", "at", "in"})
+
+
+def exclusions(chunked: Chunked) -> tuple[set[int], set[int]]:
+    """Where the chunks begin that are left out, and where the words begin that say so."""
+    things = {chunk.first: chunk for chunk in chunked.chunks if _can_be_left_out(chunk)}
+    found: set[int] = set()
+    cues: set[int] = set()
+    for cue in chunked.english("not", "but_not"):
+        out = list(_behind(chunked, cue, things))
+        found |= {chunk.first for chunk in out}
+        cues |= {cue.first} if out else set()
+    ends = {chunk.last: chunk for chunk in things.values()}
+    for cue in chunked.english("left_out"):
+        following = "".join(token.low for token in chunked.tokens[cue.last : cue.last + 1])
+        out = [] if following in _OF_ITSELF else list(_before(chunked, cue, ends))
+        found |= {chunk.first for chunk in out}
+        cues |= {cue.first} if out else set()
+    return found, cues
+
+
+def _can_be_left_out(chunk: Chunk) -> bool:
+    return chunk.mention is not None or any(chunk.names(kind) for kind in ("region", "condition", "attribute"))
+
+
+def _behind(chunked: Chunked, cue: Chunk, things: dict[int, Chunk]) -> Iterator[Chunk]:
+    """What stands right behind a "not", and what is joined to it."""
+    lows = [token.low for token in chunked.tokens]
+    verbs = {index for one in chunked.of("attribute") for index in range(one.first, one.last)}
+    wholly = bool(_LEAVING_OUT & set(lows[cue.first : cue.last]))
+    nouns = {index for one in chunked.of("noun") for index in range(one.first, one.last)} if wholly else set()
+    place = cue.last
+    passed: list[int] = []
+    while place < len(lows) and len(passed) <= _REACH:
+        thing = things.get(place)
+        if thing is not None and (thing.mention is not None or place not in verbs or not _goes_on(place, things)):
+            between = [index for index in passed if lows[index] not in _PASSED and index not in nouns]
+            if between and not _repeated(thing, chunked):
+                return
+            yield thing
+            yield from _joined(thing, lows, things, again=wholly)
+            return
+        if lows[place] not in _PASSED and place not in verbs and place not in nouns:
+            return
+        passed.append(place)
+        place += 1
+
+
+def _goes_on(place: int, things: dict[int, Chunk]) -> bool:
+    """Whether a named thing stands near behind an attribute: `that do not target PTGS1`."""
+    last = things[place].last
+    return any(things[index].mention is not None for index in range(last, last + 2) if index in things)
+
+
+def _repeated(chunk: Chunk, chunked: Chunked) -> bool:
+    """Whether another thing of the same kind is named: `PTGS2 drugs that do not target PTGS1`."""
+    return chunk.mention is not None and any(
+        other is not chunk and other.mention and other.mention.entity == chunk.mention.entity
+        for other in chunked.mentions
+    )
+
+
+def _joined(first: Chunk, lows: list[str], things: dict[int, Chunk], *, again: bool) -> Iterator[Chunk]:
+    """Things of the same kind in a row with a first one: `A, B and C`, `near A or near B`."""
+    place = first.last
+    while place < len(lows) and lows[place] in _JOINING:
+        either = False
+        while place < len(lows) and lows[place] in _JOINING:
+            either |= lows[place] in ("or", "nor")
+            place += 1
+        passing = _ARTICLES | _PASSED if again or either else _ARTICLES
+        while place < len(lows) and place not in things and lows[place] in passing:
+            place += 1
+        other = things.get(place)
+        if other is None or not _alike(first, other):
+            return
+        yield other
+        place = other.last
+
+
+def _before(chunked: Chunked, cue: Chunk, ends: dict[int, Chunk]) -> Iterator[Chunk]:
+    """What stands right before words that leave it out, and what is joined to it."""
+    lows = [token.low for token in chunked.tokens]
+    place = cue.first
+    if place and lows[place - 1] == ",":
+        place -= 1
+    while place and lows[place - 1] in _COPULAS:
+        place -= 1
+    last = ends.get(place)
+    if last is None:
+        return
+    yield last
+    place = last.first
+    while place and lows[place - 1] in _JOINING:
+        while place and lows[place - 1] in _JOINING:
+            place -= 1
+        other = ends.get(place)
+        if other is None or not _alike(last, other):
+            return
+        yield other
+        place = other.first
+
+
+def _alike(one: Chunk, other: Chunk) -> bool:
+    if one.mention is not None and other.mention is not None:
+        return one.mention.entity == other.mention.entity
+    return any(one.names(kind) and other.names(kind) for kind in ("region", "condition"))
