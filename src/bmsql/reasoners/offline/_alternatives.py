@@ -81,6 +81,19 @@ def contradiction(question: Question, plan: Plan, model: SemanticModel) -> str:
     return ""
 
 
+def absent_and_present(question: Question, plan: Plan, model: SemanticModel) -> str:
+    """`nominal (p < 0.05) in B but not genome-wide there`: one wants a row of B, the other that there is none."""
+    for join in plan.joins:
+        uses = (
+            [use for use in plan.conventions if use.source == join.right and use.words] if join.kind == "anti" else []
+        )
+        stated = next((use for use in uses if use.mode == "stated"), None)
+        implied = next((use for use in uses if use.mode == "implied"), None)
+        if stated is not None and implied is not None:
+            return f"It is not clear what '{stated.words}' and '{implied.words}' each restrict."
+    return ""
+
+
 def _may_be_either(one: Filter, other: Filter, question: Question) -> bool:
     """Names are alternatives to places alone, and so are places: `p < 1e-9 on chromosome 4 or p > 0.05` is unclear."""
     regions = {region.text for region, _ in question.regions}

@@ -15,7 +15,10 @@ _FIRST_YEAR, _LAST_YEAR = 1850, 2100
 # How far behind a number the noun may stand: `five significant PD variants`.
 _NOUN_REACH = 4
 _A_CUT_OFF = 1e-3
-_PASSING = {"pass", "passes", "passing", "reach", "reaches", "reaching", "meet", "meets", "survive", "survives"}
+_PASSING = frozenset(
+    "pass passes passed passing past reach reaches reached reaching meet meets survive survives surviving"
+    " clear clears cleared clearing beat beats".split()
+)
 _CUT_OFFS = {"threshold", "thresholds", "cutoff", "off", "level"}
 _BESIDE_A_CUT_OFF = {"of", "=", "is", "at", "p", "value", "to", "set", "that", "which", ":"}
 _CUT_OFF_REACH = 5
@@ -147,6 +150,14 @@ def _after(lows: list[str], index: int) -> tuple[str, int] | None:
     return None
 
 
+def _behind_noun(lows: list[str], noun: Chunk | None, op: str, last: int) -> tuple[str, int, bool]:
+    """`three tissues or more`: the comparator behind what is counted; "on" alone would be no comparator."""
+    found = _after(lows, noun.last - 1) if noun is not None and noun.first >= last and op == "=" else None
+    if noun is None or found is None or found[1] - noun.last < 2:
+        return op, last, False
+    return (*found, True)
+
+
 def _negated(lows: list[str], first: int) -> bool:
     return bool({"not", "isn't", "aren't", "never"} & set(lows[max(0, first - 2) : first]))
 
@@ -215,7 +226,7 @@ def _is_limit(chunked: Chunked, lows: list[str], index: int, value: float, vocab
 
 
 def _compare(chunked: Chunked, lows: list[str], index: int, value: float, vocabulary: Vocabulary) -> Comparison | None:
-    before, after = _before(lows, index) or _passed(lows, index, value), _after(lows, index)
+    before, after = _passed(lows, index, value) or _before(lows, index), _after(lows, index)
     first, last, op = index, index + 1, "="
     values: tuple[float, ...] = (value,)
     opens = lows[max(0, index - 1) : index] in (["between"], ["from"])
@@ -250,11 +261,12 @@ def _compare(chunked: Chunked, lows: list[str], index: int, value: float, vocabu
         and any(sense.mode in ("groups", "year") for sense in attribute.senses)
     ):
         attribute = None
+    op, last, compared = _behind_noun(lows, noun or attribute, op, last)
     words = chunked.text[chunked.tokens[first].start : chunked.tokens[last - 1].end]
     negated = _negated(lows, first)
     if is_year:
         return Comparison("year", op, values, first, last, attribute, words=words, negated=negated)
-    if noun is not None and (attribute is None or attribute.first > noun.first) and (before or after):
+    if noun is not None and (attribute is None or attribute.first > noun.first) and (before or after or compared):
         return Comparison("count", op, values, first, last, None, noun, words=words)
     if attribute is None and not before and not after and op != "between":
         return None

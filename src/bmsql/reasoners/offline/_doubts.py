@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from bmsql.reasoners.offline._alternatives import contradiction, unjoined
+from bmsql.reasoners.offline._alternatives import absent_and_present, contradiction, unjoined
 from bmsql.reasoners.offline._chunks import Chunk
 from bmsql.reasoners.offline._crossed import crossed
 from bmsql.reasoners.offline._dropped import asks_for_any, less, lone_letter, members, ratios, several, shared, trivial
+from bmsql.reasoners.offline._exclusions import parted
 from bmsql.reasoners.offline._passed import passed_over, universal
 from bmsql.reasoners.offline._question import Question
 from bmsql.reasoners.offline._rankings import has_number, is_superlative
-from bmsql.reasoners.offline._vague import apart, between_names, exclusive, graded, ordinals, roughly, unmade
+from bmsql.reasoners.offline._vague import (
+    apart,
+    between_names,
+    exclusive,
+    graded,
+    ordinals,
+    roughly,
+    strictness,
+    unmade,
+)
 from bmsql.semantic import SemanticModel
 from bmsql.types import Filter, Plan
 
@@ -219,9 +229,11 @@ def _comparisons(question: Question, plan: Plan, model: SemanticModel) -> str:
 
 
 def _negations(question: Question, plan: Plan, model: SemanticModel) -> str:
-    for chunk in question.chunked.english("left_out"):
-        if chunk.first not in question.left_out[1] and not _inside(chunk, question.chunked.rules):
-            return f"It is not clear what '{chunk.text}' leaves out."
+    tokens = question.chunked.tokens
+    for first, last in parted(question.chunked):
+        ruled = any(rule.first < last and first < rule.last for rule in question.chunked.rules)
+        if first not in question.left_out[1] and not ruled:
+            return f"It is not clear what '{question.text[tokens[first].start : tokens[last - 1].end]}' leaves out."
     cues = question.chunked.english("not", "but_not")
     if not cues:
         return ""
@@ -346,6 +358,7 @@ _CHECKS = (
     _negations,
     unjoined,
     contradiction,
+    absent_and_present,
     crossed,
     less,
     shared,
@@ -354,6 +367,7 @@ _CHECKS = (
     members,
     trivial,
     graded,
+    strictness,
     ordinals,
     roughly,
     between_names,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from bmsql.reasoners.offline._chunks import Chunk, Chunked
 
@@ -10,7 +10,7 @@ _REACH = 4
 # What may stand between a "not" and what it leaves out.
 _PASSED = frozenset(
     "the of on in a an any also as well near nearby nearest closest close to around at by within those these ones"
-    " that which are is lie lies lying located from".split()
+    " that which are is been be being ever lie lies lying located from".split()
 )
 # What may stand between the words behind a thing that leave it out, and the thing.
 _COPULAS = frozenset("is are was were be being been has have once if when".split())
@@ -22,13 +22,19 @@ _LEAVING_OUT = frozenset(
     " disregarding disregard discounting dropping skipping removing minus barring besides apart outside save but"
     " with excepting discarding filtering taking".split()
 )
+# `leaving A out`: how far the verb may be from its end.
+_PARTED = frozenset("leaving leave leaves taking take filtering filter keeping keep cutting cut".split())
+_APART = 8
 # `SNPs left out of the table`, `removed from the market`: said of the thing itself.
 _OF_ITSELF = frozenset({"from", "by", "of", "at", "in"})
 
 
-def exclusions(chunked: Chunked) -> tuple[set[int], set[int]]:
-    """Where the chunks begin that are left out, and where the words begin that say so."""
-    things = {chunk.first: chunk for chunk in chunked.chunks if _can_be_left_out(chunk)}
+def exclusions(chunked: Chunked, tested: Collection[str]) -> tuple[set[int], set[int]]:
+    """Where the chunks begin that are left out, and where the words begin that say so.
+
+    tested: the attributes that are true or false, and can be left out by themselves.
+    """
+    things = {chunk.first: chunk for chunk in chunked.chunks if _can_be_left_out(chunk, tested)}
     found: set[int] = set()
     cues: set[int] = set()
     for cue in chunked.english("not", "but_not"):
@@ -36,16 +42,28 @@ def exclusions(chunked: Chunked) -> tuple[set[int], set[int]]:
         found |= {chunk.first for chunk in out}
         cues |= {cue.first} if out else set()
     ends = {chunk.last: chunk for chunk in things.values()}
-    for cue in chunked.english("left_out"):
-        following = "".join(token.low for token in chunked.tokens[cue.last : cue.last + 1])
-        out = [] if following in _OF_ITSELF else list(_before(chunked, cue, ends))
+    lows = [token.low for token in chunked.tokens]
+    for first, last in parted(chunked):
+        out = [] if _OF_ITSELF & set(lows[last : last + 1]) else list(_before(lows, first, ends))
         found |= {chunk.first for chunk in out}
-        cues |= {cue.first} if out else set()
+        cues |= {first} if out else set()
     return found, cues
 
 
-def _can_be_left_out(chunk: Chunk) -> bool:
-    return chunk.mention is not None or any(chunk.names(kind) for kind in ("region", "condition", "attribute"))
+def parted(chunked: Chunked) -> Iterator[tuple[int, int]]:
+    """Where words stand that leave out what is before them: `A excluded`, and the end of `leaving A out`."""
+    for cue in chunked.english("left_out"):
+        yield cue.first, cue.last
+    for index, token in enumerate(chunked.tokens):
+        verbs = {one.low for one in chunked.tokens[max(0, index - _APART) : index - 1]}
+        if token.low == "out" and verbs & _PARTED:
+            yield index, index + 1
+
+
+def _can_be_left_out(chunk: Chunk, tested: Collection[str]) -> bool:
+    if chunk.mention is not None or chunk.names("region") or chunk.names("condition"):
+        return True
+    return any(name in tested for name in chunk.names("attribute"))
 
 
 def _behind(chunked: Chunked, cue: Chunk, things: dict[int, Chunk]) -> Iterator[Chunk]:
@@ -58,7 +76,7 @@ def _behind(chunked: Chunked, cue: Chunk, things: dict[int, Chunk]) -> Iterator[
     passed: list[int] = []
     while place < len(lows) and len(passed) <= _REACH:
         thing = things.get(place)
-        if thing is not None and (thing.mention is not None or place not in verbs or not _goes_on(place, things)):
+        if thing is not None:
             between = [index for index in passed if lows[index] not in _PASSED and index not in nouns]
             if between and not _repeated(thing, chunked):
                 return
@@ -69,12 +87,6 @@ def _behind(chunked: Chunked, cue: Chunk, things: dict[int, Chunk]) -> Iterator[
             return
         passed.append(place)
         place += 1
-
-
-def _goes_on(place: int, things: dict[int, Chunk]) -> bool:
-    """Whether a named thing stands near behind an attribute: `that do not target PTGS1`."""
-    last = things[place].last
-    return any(things[index].mention is not None for index in range(last, last + 2) if index in things)
 
 
 def _repeated(chunk: Chunk, chunked: Chunked) -> bool:
@@ -103,10 +115,8 @@ def _joined(first: Chunk, lows: list[str], things: dict[int, Chunk], *, again: b
         place = other.last
 
 
-def _before(chunked: Chunked, cue: Chunk, ends: dict[int, Chunk]) -> Iterator[Chunk]:
+def _before(lows: list[str], place: int, ends: dict[int, Chunk]) -> Iterator[Chunk]:
     """What stands right before words that leave it out, and what is joined to it."""
-    lows = [token.low for token in chunked.tokens]
-    place = cue.first
     if place and lows[place - 1] == ",":
         place -= 1
     while place and lows[place - 1] in _COPULAS:

@@ -158,6 +158,13 @@ def _said(composer: Composer, entity: str) -> float:
 def _join_kind(composer: Composer, part: Part, owned: dict[str, list[Chunk]]) -> Literal["inner", "anti"]:
     """`anti` where the question says that there is none of these rows."""
     question = composer.question
+    false = [one for one in part.filters if one.op == "=" and one.values == (False,)]
+    if false:
+        if len(part.filters) > 1:
+            return "inner"
+        # `drugs for X without a boxed warning` are all but those that have one: mostly, nothing is recorded.
+        part.filters = [false[0].model_copy(update={"values": (True,)})]
+        return "anti"
     complements = [rule for rule in question.chunked.rules if any(sense.mode == "complement" for sense in rule.senses)]
     anchors = [chunk for chunk in owned[part.family] if len(question.families_of(chunk)) == 1]
     for negation in question.chunked.english("not", "but_not"):

@@ -84,6 +84,9 @@ class Question:
             chunk for chunk in self.chunked.chunks if self._names_something(chunk) and not self.is_compared(chunk)
         ]
         after = [chunk for chunk in candidates if chunk.first >= start] or candidates
+        before = [chunk for chunk in candidates if chunk.last <= start]
+        if before and self._asks_for_ones(start, after[0].first):
+            return before[-1]
         if (
             len(after) > 1
             and self.chunked.tokens[after[1].first - 1].text == "("
@@ -91,6 +94,14 @@ class Question:
         ):
             return after[1]  # which disease (MeSH heading)
         return after[0] if after else None
+
+    def _asks_for_ones(self, start: int, until: int) -> bool:
+        """`Antibodies: which approved ones ...`, `which of them ...`: of what was named before."""
+        return any(
+            low == "ones" or (low == "them" and self.lows[max(0, index - 1) : index] == ["of"])
+            for index, low in enumerate(self.lows[:until])
+            if index > start
+        )
 
     def _is_relative(self, index: int) -> bool:
         """Whether a `which` stands behind what it is of: `genes for which ...`, `genes which ...`."""
@@ -158,7 +169,7 @@ class Question:
     @cached_property
     def left_out(self) -> tuple[set[int], set[int]]:
         """Where the chunks begin that are left out, and where the words begin that say so."""
-        return exclusions(self.chunked)
+        return exclusions(self.chunked, [name for name, one in self.model.attributes.items() if one.test])
 
 
 def open_question(text: str, mentions: tuple[Mention, ...], model: SemanticModel, vocabulary: Vocabulary) -> Question:

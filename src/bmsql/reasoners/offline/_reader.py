@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 
@@ -25,6 +26,11 @@ _TEXT_REACH = 4
 _LONGEST = 300
 _REMEMBERED = 256
 _KINDS = frozenset("gene genes protein proteins receptor receptors enzyme enzymes symbol symbols (".split())
+_VARIANTS = frozenset("variant variants snp snps polymorphism mutation allele substitution change (".split())
+# `G2019S`, `p.Arg47His`: what a variant does to a protein, which no table holds, beside its identifier.
+_PROTEIN_CHANGE = re.compile(r"(?:[A-Z]|[A-Z][a-z]{2})\d{1,4}(?:[A-Z]|[A-Z][a-z]{2})")
+_HEADING = 4
+_HEADED = frozenset("question questions query check task request exercise problem idea topic quiz analysis".split())
 
 
 class Reader:
@@ -58,7 +64,8 @@ class Reader:
 
     def _read(self, question: str) -> Plan:
         text = clean(question)
-        mentions = self.link(text)
+        heading = _heading(text)
+        mentions = tuple(one for one in self.link(text) if one.start >= heading or one.method != "unlinked")
         mentions, studied = self.studies.name(text, mentions)
         opened = open_question(text, mentions, self.model, self.vocabulary)
         if len(opened.lows) > _LONGEST:
@@ -243,7 +250,8 @@ class Reader:
         relevant = [
             token
             for token in unknown
-            if _in_main_clause(question, token.start)
+            if token.start >= _heading(question.text)
+            and _in_main_clause(question, token.start)
             and not _describes(question, token.start)
             and not _is_text(question, token.start, self.model)
         ]
@@ -277,19 +285,28 @@ def _is_text(question: Question, place: int, model: SemanticModel) -> bool:
 def _describes(question: Question, place: int) -> bool:
     """Whether an unknown word only describes a symbol behind it: `the glucocorticoid receptor gene NR3C1`."""
     index = next(number for number, token in enumerate(question.chunked.tokens) if token.start >= place)
-    starts = {
-        chunk.first
+    kinds = {
+        chunk.first: question.model.entities[chunk.linked.entity].kind
         for chunk in question.chunked.mentions
-        if chunk.mention
-        and question.model.entities[chunk.mention.entity].kind == "symbol"
-        and chunk.mention.method != "unlinked"
+        if chunk.linked.method != "unlinked"
     }
+    if _PROTEIN_CHANGE.fullmatch(question.chunked.tokens[index].text):
+        return "identifier" in kinds.values()
     lows = question.lows
     for gap in range(1, _TEXT_REACH + 1):
-        if index + gap in starts:
-            # Only with the kind of thing said, as a bare verb may stand before a symbol too.
-            return bool(_KINDS & set(lows[index : index + gap]))
+        kind = kinds.get(index + gap)
+        if kind in ("symbol", "identifier"):
+            # Only with the kind of thing said, as a bare verb may stand before a name too.
+            return bool((_KINDS if kind == "symbol" else _VARIANTS) & set(lows[index : index + gap]))
     return False
+
+
+def _heading(text: str) -> int:
+    """Where a heading such as `Repurposing question:` ends, which says what is asked, not of what; else 0."""
+    words, colon, _ = text.partition(": ")
+    parts = words.split()
+    is_one = colon and 0 < len(parts) <= _HEADING and parts[-1].lower() in _HEADED
+    return len(words) if is_one else 0
 
 
 def _in_main_clause(question: Question, place: int) -> bool:

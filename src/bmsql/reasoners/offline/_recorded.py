@@ -16,6 +16,8 @@ _FIRST_VERB = 2
 # What these open lacks what follows them: `chromosomes with no SNP` are not without chromosomes.
 _BEFORE = frozenset({"with", "without", "has", "have", "lack", "lacks", "lacking", "no"})
 
+_OF_RECORDS = ("record", "known", "missing")
+
 
 def absent(question: Question, family: str, chunks: Sequence[Chunk], model: SemanticModel) -> list[Filter]:
     """`without a recorded year`, `no frequency recorded`: the attribute is NULL."""
@@ -35,6 +37,14 @@ def absent(question: Question, family: str, chunks: Sequence[Chunk], model: Sema
                 # `no targets`: the number of them is recorded, and is 0.
                 role = model.attributes[measure].measure[family]
                 found.append(Filter(target=role, op="=", values=(0,), words=words))
+                break
+            tested = next(
+                (one for name in chunk.names("attribute") if (one := model.attributes[name].test.get(family))), ""
+            )
+            said = question.lows[min(cue.first, chunk.first) : max(cue.last, chunk.last) + 1]
+            if tested and not any(part in word for part in _OF_RECORDS for word in said):
+                # `with no boxed warning` is false; that nothing is known of it is another thing.
+                found.append(Filter(target=tested, op="=", values=(False,), words=words))
                 break
             roles = [_recorded(name, family, model) for name in chunk.names("attribute")]
             if any(roles):

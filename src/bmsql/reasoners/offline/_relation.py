@@ -188,7 +188,7 @@ def _kind(question: Question, chunks: Sequence[Chunk], family: str, shape: Shape
     if question.has("both") or _two_conditions(question, first, second):
         return "intersect"
     if (
-        between == ["and"]
+        between in (["and"], ["and", "in"])
         and first.first
         and question.lows[first.first - 1] == "in"
         and shape.intent in ("list", "count")

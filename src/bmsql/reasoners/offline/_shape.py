@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 from bmsql.reasoners.offline._chunks import Chunk
 from bmsql.reasoners.offline._question import Question
@@ -173,11 +173,17 @@ class _ShapeReader:
         if not self.counts:
             return None
         group = self.group
-        if self.question.has("direction") or (self.question.has("negative") and self.question.has("positive")):
+        signs = self.question.has("negative") and self.question.has("positive")
+        if signs or self.question.has("direction") or self._names_both_directions():
             sign = attribute_of_numbers("sign", self.family, self.model)
             group = self.model.attributes[sign].measure[self.family] if sign else group
         counted, count_rows = self._counted(group)
         return Shape("group" if group else "count", self.entity, counted=counted, count_rows=count_rows, group=group)
+
+    def _names_both_directions(self) -> bool:
+        """`risk-increasing vs risk-decreasing, how many of each`."""
+        named = [{one.name for one in rule.senses} & self.question.directions for rule in self.question.chunked.rules]
+        return any(one and other and one.isdisjoint(other) for one, other in combinations(named, 2))
 
     def best_of_each(self) -> Shape | None:
         best = self.question.has("best")

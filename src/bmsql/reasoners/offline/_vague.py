@@ -39,6 +39,15 @@ def graded(question: Question, plan: Plan, model: SemanticModel) -> str:
     return ""
 
 
+def strictness(question: Question, plan: Plan, model: SemanticModel) -> str:
+    """`a stricter cut-off`: how strict is told by its number alone."""
+    cues = question.chunked.english("strictness")
+    stated = {one.words for one in question.numbers.comparisons if one.kind == "value"}
+    if not cues or any(one.words in stated for one in plan.filters):
+        return ""
+    return f"It is not clear how much '{cues[0].text}' is; give the p-value."
+
+
 def _graded(question: Question, index: int, model: SemanticModel) -> str:
     """The text of what is graded: right behind the word, or before it in `the effect is large`."""
     chunked = question.chunked
