@@ -90,9 +90,9 @@ def test_without_a_question_it_says_how_and_installs_nothing(checkout: Path) -> 
     ("change", "target", "installs"),
     [
         ("nothing", "ask", ""),
-        ("newer pyproject.toml", "ask", "."),
+        ("newer pyproject.toml", "ask", ".[fast]"),
         ("newer pyproject.toml", "lint", ".[dev]"),
-        ("moved", "ask", "."),
+        ("moved", "ask", ".[fast]"),
         ("only run", "ask", ""),
         ("only run", "lint", ".[dev]"),
     ],
@@ -187,7 +187,7 @@ def test_uv_installs_when_asked_for(checkout: Path, tools: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert (checkout / "uv-calls").read_text().splitlines() == [
         f"venv --quiet --seed --python {tools}/python3.11 .venv",
-        "pip install --quiet --python .venv/bin/python -e .",
+        "pip install --quiet --python .venv/bin/python -e .[fast]",
     ]
     assert calls(checkout)[-5:] == ["-m", "bmsql", "ask", "--", "x"]
 

@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from bmsql.errors import PlanError
 from bmsql.planning._filters import condition, conjunction, disjunction, literal
+from bmsql.planning._listed import listed_items
 from bmsql.planning._names import Bound, join_by
 from bmsql.semantic import SemanticModel
 from bmsql.sql import copied
@@ -277,12 +278,22 @@ class _Select:
         for filter_ in self.plan.filters:
             if not self._concerns(filter_, bound):
                 continue
+            if self._is_of_items(filter_, bound):
+                key = self._key(bound, filter_.target)
+                alone.append(exp.Not(this=exp.In(this=key, expressions=[literal(value) for value in filter_.values])))
+                continue
             tree = condition(bound, filter_, table)
             if filter_.any_of:
                 grouped.setdefault(filter_.any_of, []).append(tree)
             else:
                 alone.append(tree)
         return alone + [disjunction(trees) for trees in grouped.values()]
+
+    def _is_of_items(self, filter_: Filter, bound: Bound) -> bool:
+        """`genes other than X`: of genes that are listed one by one it is X that is left out, and not all rows of X."""
+        if filter_.op != "match" or not filter_.negated or filter_.any_of or not filter_.values:
+            return False
+        return filter_.target in listed_items(self.plan, bound.source.alias) and self._has_items(bound, filter_.target)
 
     def _concerns(self, filter_: Filter, bound: Bound) -> bool:
         if filter_.source:

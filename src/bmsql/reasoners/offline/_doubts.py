@@ -7,7 +7,17 @@ from collections.abc import Iterable, Sequence
 from bmsql.reasoners.offline._alternatives import absent_and_present, contradiction, unjoined
 from bmsql.reasoners.offline._chunks import Chunk
 from bmsql.reasoners.offline._crossed import crossed
-from bmsql.reasoners.offline._dropped import asks_for_any, less, lone_letter, members, ratios, several, shared, trivial
+from bmsql.reasoners.offline._dropped import (
+    asks_for_any,
+    besides,
+    less,
+    lone_letter,
+    members,
+    ratios,
+    several,
+    shared,
+    trivial,
+)
 from bmsql.reasoners.offline._exclusions import parted
 from bmsql.reasoners.offline._passed import passed_over, universal
 from bmsql.reasoners.offline._question import Question
@@ -229,24 +239,25 @@ def _comparisons(question: Question, plan: Plan, model: SemanticModel) -> str:
 
 
 def _negations(question: Question, plan: Plan, model: SemanticModel) -> str:
+    cues = question.chunked.english("not", "but_not")
+    negative = [
+        one
+        for one in plan.filters
+        if one.words and (one.negated or one.op in ("!=", "null", "null_or") or False in one.values)
+    ]
+    joined = any(join.kind == "anti" for join in plan.joins)
+    # What one "not" leaves out does not explain another.
+    heeded = {
+        first: [chunk.text for chunk in out if joined or any(chunk.text in one.words for one in negative)]
+        for first, out in question.left_out.items()
+    }
     tokens = question.chunked.tokens
     for first, last in parted(question.chunked):
-        ruled = any(rule.first < last and first < rule.last for rule in question.chunked.rules)
-        if first not in question.left_out[1] and not ruled:
+        if not heeded[first] and not any(rule.first < last and first < rule.last for rule in question.chunked.rules):
             return f"It is not clear what '{question.text[tokens[first].start : tokens[last - 1].end]}' leaves out."
-    cues = question.chunked.english("not", "but_not")
-    if not cues:
-        return ""
-    # What one "not" leaves out does not explain another.
-    explained = {chunk.text for chunk in question.chunked.chunks if question.negated(chunk)}
-    anti = any(join.kind == "anti" for join in plan.joins) or any(
-        one.words
-        and (one.negated or one.op in ("!=", "null", "null_or"))
-        and not any(text in one.words for text in explained)
-        for one in plan.filters
-    )
+    explained = [text for texts in heeded.values() for text in texts]
+    anti = joined or any(not any(text in one.words for text in explained) for one in negative)
     complement = any(use.mode == "complement" for use in plan.conventions)
-    false_tests = any(value is False for one in plan.filters for value in one.values)
     waived = {use.words for use in plan.conventions if use.mode == "waived" and use.words}
     compared = {index for one in question.numbers.comparisons for index in range(one.first, one.last)}
     for chunk in cues:
@@ -256,11 +267,7 @@ def _negations(question: Question, plan: Plan, model: SemanticModel) -> str:
         overlapping = [one for one in question.chunked.rules if one.first < chunk.last and chunk.first < one.last]
         if any(sense.name in used for rule in overlapping for sense in rule.senses):
             continue
-        if any(one.first <= chunk.first and chunk.last <= one.last for one in question.numbers.comparisons):
-            continue  # `no more than` is a comparison
-        if chunk.first in question.left_out[1] or anti or false_tests or complement:
-            continue
-        if _inside(chunk, question.chunked.chunks, longer=True):
+        if heeded[chunk.first] or anti or complement or _inside(chunk, question.chunked.chunks, longer=True):
             continue
         if _is_waived(question, chunk, waived) or _is_idle(question, chunk):
             continue
@@ -366,6 +373,7 @@ _CHECKS = (
     ratios,
     members,
     trivial,
+    besides,
     graded,
     strictness,
     ordinals,

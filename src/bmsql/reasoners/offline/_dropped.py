@@ -122,6 +122,22 @@ def trivial(question: Question, plan: Plan, model: SemanticModel) -> str:
     return ""
 
 
+def besides(question: Question, plan: Plan, model: SemanticModel) -> str:
+    """`what else than A does B act on`: the row of B lists all of it, and would be left out as a whole."""
+    if plan.distinct or plan.group_by or plan.aggregate or len(plan.sources) != 1:
+        return ""
+    family = model.tables[plan.sources[0].table].family
+    matched = [one for one in plan.filters if one.op == "match"]
+    if not any(one.target == model.families[family].subject and not one.negated for one in matched):
+        return ""
+    for one in matched:
+        entity = model.entities[one.target]
+        recipe = entity.match.get(family)
+        if one.negated and recipe is not None and recipe.how in ("item", "listed"):
+            return f"What is left without '{one.words}' is not worked out here; ask for all {entity.plural}."
+    return ""
+
+
 def asks_for_any(one: Comparison, plan: Plan, model: SemanticModel) -> bool:
     """`with at least one drug`: that a row is joined says so."""
     if one.kind != "count" or one.noun is None or (one.op, one.values) not in ((">=", (1.0,)), (">", (0.0,))):

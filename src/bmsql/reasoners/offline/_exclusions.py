@@ -29,25 +29,18 @@ _APART = 8
 _OF_ITSELF = frozenset({"from", "by", "of", "at", "in"})
 
 
-def exclusions(chunked: Chunked, tested: Collection[str]) -> tuple[set[int], set[int]]:
-    """Where the chunks begin that are left out, and where the words begin that say so.
+def exclusions(chunked: Chunked, tested: Collection[str]) -> dict[int, list[Chunk]]:
+    """What is left out, by where the words begin that say so.
 
     tested: the attributes that are true or false, and can be left out by themselves.
     """
     things = {chunk.first: chunk for chunk in chunked.chunks if _can_be_left_out(chunk, tested)}
-    found: set[int] = set()
-    cues: set[int] = set()
-    for cue in chunked.english("not", "but_not"):
-        out = list(_behind(chunked, cue, things))
-        found |= {chunk.first for chunk in out}
-        cues |= {cue.first} if out else set()
+    found = {cue.first: list(_behind(chunked, cue, things)) for cue in chunked.english("not", "but_not")}
     ends = {chunk.last: chunk for chunk in things.values()}
     lows = [token.low for token in chunked.tokens]
     for first, last in parted(chunked):
-        out = [] if _OF_ITSELF & set(lows[last : last + 1]) else list(_before(lows, first, ends))
-        found |= {chunk.first for chunk in out}
-        cues |= {first} if out else set()
-    return found, cues
+        found[first] = [] if _OF_ITSELF & set(lows[last : last + 1]) else list(_before(lows, first, ends))
+    return found
 
 
 def parted(chunked: Chunked) -> Iterator[tuple[int, int]]:
@@ -69,6 +62,8 @@ def _can_be_left_out(chunk: Chunk, tested: Collection[str]) -> bool:
 def _behind(chunked: Chunked, cue: Chunk, things: dict[int, Chunk]) -> Iterator[Chunk]:
     """What stands right behind a "not", and what is joined to it."""
     lows = [token.low for token in chunked.tokens]
+    if lows[cue.first] == "unlike":
+        return  # a comparison
     verbs = {index for one in chunked.of("attribute") for index in range(one.first, one.last)}
     wholly = bool(_LEAVING_OUT & set(lows[cue.first : cue.last]))
     nouns = {index for one in chunked.of("noun") for index in range(one.first, one.last)} if wholly else set()

@@ -98,7 +98,9 @@ class Question:
     def _asks_for_ones(self, start: int, until: int) -> bool:
         """`Antibodies: which approved ones ...`, `which of them ...`: of what was named before."""
         return any(
-            low == "ones" or (low == "them" and self.lows[max(0, index - 1) : index] == ["of"])
+            low == "ones"
+            or (low == "one" and index == start + 1)
+            or (low == "them" and self.lows[max(0, index - 1) : index] == ["of"])
             for index, low in enumerate(self.lows[:until])
             if index > start
         )
@@ -164,11 +166,11 @@ class Question:
 
     def negated(self, chunk: Chunk) -> bool:
         """Whether the words around a chunk leave it out: `outside X`, `with X excluded`."""
-        return chunk.first in self.left_out[0]
+        return any(chunk.first == one.first for out in self.left_out.values() for one in out)
 
     @cached_property
-    def left_out(self) -> tuple[set[int], set[int]]:
-        """Where the chunks begin that are left out, and where the words begin that say so."""
+    def left_out(self) -> dict[int, list[Chunk]]:
+        """What is left out, by where the words begin that say so."""
         return exclusions(self.chunked, [name for name, one in self.model.attributes.items() if one.test])
 
 

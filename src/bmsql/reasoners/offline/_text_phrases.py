@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from bmsql.conventions import Rule
+from bmsql.planning import listed_items
 from bmsql.reasoners.offline._text_context import Context, distinct
 from bmsql.reasoners.offline._text_values import listed, plain, shown
 from bmsql.types import ConventionRecord, Filter, Source
@@ -106,6 +107,9 @@ def described(ctx: Context, source: Source, *, besides: Sequence[str] = ()) -> D
             kinds = [value.lower() if value[1:].islower() else value for value in ctx.said(one, source)]
             before.append(" or ".join(kinds))
             continue
+        if _leaves_items_out(ctx, one, source):
+            tail.append(f"leaving out {listed(ctx.said(one, source))}")
+            continue
         text = condition(ctx, one, source)
         if not text:
             continue
@@ -118,6 +122,13 @@ def described(ctx: Context, source: Source, *, besides: Sequence[str] = ()) -> D
     after += [" or ".join(dict.fromkeys(texts)) for texts in groups.values()]
     tail += about(ctx, source) if ctx.plan.combine != "union" else []
     return Described(before, distinct(after), distinct(tail), predicates(ctx, source))
+
+
+def _leaves_items_out(ctx: Context, one: Filter, source: Source) -> bool:
+    """`genes other than X`, of genes that a row lists: the rows of X stay."""
+    recipe = ctx.recipe(one.target, source) if one.op == "match" and one.negated and not one.any_of else None
+    lists = recipe is not None and recipe.how in ("item", "listed")
+    return lists and one.target in listed_items(ctx.plan, source.alias)
 
 
 def about(ctx: Context, source: Source) -> list[str]:

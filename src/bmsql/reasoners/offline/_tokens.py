@@ -24,6 +24,8 @@ _TOKEN = re.compile(
 _SPACES = re.compile(r"\s+")
 _DIGIT = re.compile(r"\d")
 _LATIN = re.compile(r"\b(?:i\.e\.|e\.g\.),?\s?")
+# The end of a transcript, whose number is no number of the question's.
+_UNTRANSLATED = re.compile(r"\b[35]'?[\s-]?(?=UTRs?\b)")
 _SMALL = {
     word: number
     for number, word in enumerate(
@@ -63,6 +65,8 @@ def clean(text: str) -> str:
     if not text.isascii():
         text = text.translate(_UNIFIED)
     text = _SPACES.sub(" ", text).strip()
+    if "UTR" in text:
+        text = _UNTRANSLATED.sub("", text)
     if "." in text:
         text = _LATIN.sub("", text)
     if _DIGIT.search(text):
