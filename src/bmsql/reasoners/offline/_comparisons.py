@@ -19,6 +19,7 @@ _PASSING = frozenset(
     "pass passes passed passing past reach reaches reached reaching meet meets survive survives surviving"
     " clear clears cleared clearing beat beats".split()
 )
+_FAILING = frozenset({"fail", "fails", "failed", "failing"})
 _CUT_OFFS = {"threshold", "thresholds", "cutoff", "off", "level"}
 _BESIDE_A_CUT_OFF = {"of", "=", "is", "at", "p", "value", "to", "set", "that", "which", ":"}
 _CUT_OFF_REACH = 5
@@ -188,12 +189,13 @@ def _phase(chunked: Chunked, lows: list[str], index: int, vocabulary: Vocabulary
         op, first = before
     elif "only" in lows[max(0, place - 4) : place] or "just" in lows[max(0, place - 4) : place]:
         op = "="
-    elif "reached" in lows[max(0, place - 3) : place] or "reach" in lows[max(0, place - 3) : place]:
+    elif {"reached", "reach"} & set(lows[max(0, place - 3) : place]):
         op = ">="
     if len(values) > 1 and op != "=":
         values = values[:1]
     words = chunked.text[chunked.tokens[first].start : chunked.tokens[last - 1].end]
-    return Comparison("phase", op, tuple(values), first, last, negated=_negated(lows, first), words=words)
+    negated = _negated(lows, first) or bool(_FAILING & set(lows[max(0, place - 4) : place]))
+    return Comparison("phase", op, tuple(values), first, last, negated=negated, words=words)
 
 
 def _is_limit(chunked: Chunked, lows: list[str], index: int, value: float, vocabulary: Vocabulary) -> bool:

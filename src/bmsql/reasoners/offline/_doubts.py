@@ -32,6 +32,7 @@ from bmsql.reasoners.offline._vague import (
     strictness,
     unmade,
 )
+from bmsql.reasoners.offline._wordings import CHECKS
 from bmsql.semantic import SemanticModel
 from bmsql.types import Filter, Plan
 
@@ -243,7 +244,7 @@ def _negations(question: Question, plan: Plan, model: SemanticModel) -> str:
     negative = [
         one
         for one in plan.filters
-        if one.words and (one.negated or one.op in ("!=", "null", "null_or") or False in one.values)
+        if one.words and (one.negated or one.op in ("!=", "null", "null_or") or _is_false(one))
     ]
     joined = any(join.kind == "anti" for join in plan.joins)
     # What one "not" leaves out does not explain another.
@@ -273,6 +274,10 @@ def _negations(question: Question, plan: Plan, model: SemanticModel) -> str:
             continue
         return f"It is not clear what '{chunk.text}' leaves out."
     return ""
+
+
+def _is_false(one: Filter) -> bool:
+    return any(value is False for value in one.values)
 
 
 def _is_waived(question: Question, chunk: Chunk, waived: set[str]) -> bool:
@@ -387,5 +392,6 @@ _CHECKS = (
     _aggregates,
     _sorting,
     _rankings,
+    *CHECKS,
 )
 """In this order: the first problem is the one that is told."""

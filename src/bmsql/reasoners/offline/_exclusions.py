@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 
 from bmsql.reasoners.offline._chunks import Chunk, Chunked
+from bmsql.semantic import SemanticModel
 
 _REACH = 4
 # What may stand between a "not" and what it leaves out.
@@ -25,6 +27,7 @@ _LEAVING_OUT = frozenset(
 # `leaving A out`: how far the verb may be from its end.
 _PARTED = frozenset("leaving leave leaves taking take filtering filter keeping keep cutting cut".split())
 _APART = 8
+_NAMED = ("symbol", "identifier", "name")
 # `SNPs left out of the table`, `removed from the market`: said of the thing itself.
 _OF_ITSELF = frozenset({"from", "by", "of", "at", "in"})
 
@@ -41,6 +44,34 @@ def exclusions(chunked: Chunked, tested: Collection[str]) -> dict[int, list[Chun
     for first, last in parted(chunked):
         found[first] = [] if _OF_ITSELF & set(lows[last : last + 1]) else list(_before(lows, first, ends))
     return found
+
+
+def meant(chunked: Chunked, tested: Collection[str], model: SemanticModel) -> list[Chunk]:
+    """The rules that a question calls for, each "not" being said of one thing only.
+
+    `but not X are significant` leaves out X, and asks for what is significant; `do not pass HEIDI` says nothing
+    of other tests that are passed.
+    """
+    negative = [rule for rule in chunked.rules if any(sense.mode == "complement" for sense in rule.senses)]
+    if not negative:
+        return chunked.rules
+    out = [one for chunks in exclusions(chunked, tested).values() for one in chunks if one.mention is not None]
+    named = [one for one in out if model.entities[one.linked.entity].kind in _NAMED]
+    found = []
+    for rule in chunked.rules:
+        if rule not in negative:
+            found.append(rule)
+        elif any(rule.first < one.first and one.last <= rule.last for one in named):
+            senses = (sense._replace(mode="imply") if sense.mode == "complement" else sense for sense in rule.senses)
+            found.append(replace(rule, senses=tuple(senses)))
+        elif not any(_within(rule, other) for other in negative):
+            found.append(rule)
+    return found
+
+
+def _within(one: Chunk, other: Chunk) -> bool:
+    """Whether a chunk is only part of another."""
+    return other.first <= one.first and one.last <= other.last and other.last - other.first > one.last - one.first
 
 
 def parted(chunked: Chunked) -> Iterator[tuple[int, int]]:

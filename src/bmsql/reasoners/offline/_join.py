@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from bmsql.reasoners.offline._compose import Composer
 
 
+_VERBS = frozenset({"is", "are", "was", "were"})
+
+
 def join_plan(composer: Composer, main: str, others: Sequence[str], shape: Shape) -> Plan:
     """The plan that starts from `main` and joins the other families one by one."""
     owned = _owners(composer, (main, *others), main)
@@ -158,7 +161,7 @@ def _said(composer: Composer, entity: str) -> float:
 def _join_kind(composer: Composer, part: Part, owned: dict[str, list[Chunk]]) -> Literal["inner", "anti"]:
     """`anti` where the question says that there is none of these rows."""
     question = composer.question
-    false = [one for one in part.filters if one.op == "=" and one.values == (False,)]
+    false = [one for one in part.filters if one.op == "=" and one.values[0] is False]
     if false:
         if len(part.filters) > 1:
             return "inner"
@@ -167,9 +170,12 @@ def _join_kind(composer: Composer, part: Part, owned: dict[str, list[Chunk]]) ->
         return "anti"
     complements = [rule for rule in question.chunked.rules if any(sense.mode == "complement" for sense in rule.senses)]
     anchors = [chunk for chunk in owned[part.family] if len(question.families_of(chunk)) == 1]
+    lows = question.lows
     for negation in question.chunked.english("not", "but_not"):
         if any(rule.first <= negation.first < rule.last for rule in complements):
             continue
-        if any(0 <= anchor.first - negation.last <= 5 for anchor in anchors):
+        # `without X are approved`: behind the verb, another thing is said.
+        told = next((index for index in range(negation.last, len(lows)) if lows[index] in _VERBS), len(lows))
+        if any(0 <= anchor.first - negation.last <= 5 and anchor.first < told for anchor in anchors):
             return "anti"
     return "inner"

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from bmsql.reasoners.offline._chunks import Chunk, Chunked, cut
 from bmsql.reasoners.offline._comparisons import Numbers, read_numbers
-from bmsql.reasoners.offline._exclusions import exclusions
+from bmsql.reasoners.offline._exclusions import exclusions, meant
 from bmsql.reasoners.offline._families import Fit, Weighted
 from bmsql.reasoners.offline._regions import Region, regions, window
 from bmsql.reasoners.offline._tokens import tokenise
@@ -213,6 +213,7 @@ def open_question(text: str, mentions: tuple[Mention, ...], model: SemanticModel
         taken.update(range(chunk.first, chunk.last))
     for chunk in chunked.english("build_37", "build_38"):
         taken.update(range(chunk.first, chunk.last))
+    chunked.rules[:] = meant(chunked, {name for name, one in model.attributes.items() if one.test}, model)
     numbers = read_numbers(chunked, vocabulary, taken)
     used = {index for one in numbers.comparisons for index in range(one.first, one.last)}
     chunked.unknown[:] = [

@@ -17,8 +17,9 @@ from bmsql.reasoners.offline._refuse import refuse
 from bmsql.reasoners.offline._regions import band
 from bmsql.reasoners.offline._shape import shape_of
 from bmsql.reasoners.offline._studies import Studies
-from bmsql.reasoners.offline._tokens import clean
+from bmsql.reasoners.offline._tokens import asked, clean
 from bmsql.reasoners.offline._vocabulary import Vocabulary
+from bmsql.reasoners.offline._wordings import overruled
 from bmsql.semantic import SemanticModel
 from bmsql.types import ConventionUse, LinkQuestion, Mention, Plan
 
@@ -51,6 +52,9 @@ class Reader:
                 modes["complement"] += trigger.complement
         self.vocabulary = Vocabulary(model, triggers)
         self.rule_families = {rule.name: rule.families for rule in rules if rule.role}
+        self.limits: dict[str, tuple[str, str]] = {
+            rule.name: (rule.role, rule.op) for rule in rules if rule.kind == "threshold" and rule.op
+        }
         self.thresholds = frozenset(rule.name for rule in rules if rule.kind == "threshold")
         self.directions = frozenset(rule.name for rule in rules if rule.kind == "direction")
         self.studies = Studies(model, tables)
@@ -63,7 +67,7 @@ class Reader:
         return self._remembered(question)
 
     def _read(self, question: str) -> Plan:
-        text = clean(question)
+        text = asked(clean(question))
         heading = _heading(text)
         mentions = tuple(one for one in self.link(text) if one.start >= heading or one.method != "unlinked")
         mentions, studied = self.studies.name(text, mentions)
@@ -88,7 +92,7 @@ class Reader:
             return _abstain(problem, mentions, tuple(token.text for token in opened.chunked.unknown))
         plan = Composer(opened, self.model, self.rules, self.tables).plan()
         if plan.answerable and plan.clarification is None:
-            problem = doubt(opened, plan, self.model)
+            problem = doubt(opened, plan, self.model) or overruled(plan, self.limits)
             if problem:
                 return _abstain(problem, mentions)
         return plan.model_copy(update={"mentions": mentions})
@@ -98,7 +102,7 @@ class Reader:
 
         For plans made elsewhere: which tables are read is given, and not read out of the question.
         """
-        text = clean(question)
+        text = asked(clean(question))
         opened = open_question(text, self.link(text), self.model, self.vocabulary)
         if len(opened.lows) > _LONGEST:
             return {}

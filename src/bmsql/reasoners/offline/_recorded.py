@@ -22,6 +22,7 @@ _OF_RECORDS = ("record", "known", "missing")
 def absent(question: Question, family: str, chunks: Sequence[Chunk], model: SemanticModel) -> list[Filter]:
     """`without a recorded year`, `no frequency recorded`: the attribute is NULL."""
     found = []
+    nouns = [one for one in question.chunked.of("noun") if not one.names("attribute")]
     for cue in question.chunked.english("recorded_not"):
         beside = [
             (abs(chunk.first - cue.last) if chunk.first >= cue.last else cue.first - chunk.last, chunk)
@@ -29,8 +30,8 @@ def absent(question: Question, family: str, chunks: Sequence[Chunk], model: Sema
             if chunk.names("attribute") and (chunk.first >= cue.last or cue.text.lower().split()[0] not in _BEFORE)
         ]
         for gap, chunk in sorted(beside, key=lambda pair: pair[0]):
-            if gap > _NEAR:
-                break
+            if gap > _NEAR or any(cue.last <= noun.first and noun.last <= chunk.first for noun in nouns):
+                break  # `no drug targets it` is about drugs
             words = f"{cue.text} {chunk.text}"
             measure = counted_measure(question, chunk.first, family, model)
             if measure and chunk.first >= cue.last:

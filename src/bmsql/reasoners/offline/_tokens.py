@@ -24,6 +24,9 @@ _TOKEN = re.compile(
 _SPACES = re.compile(r"\s+")
 _DIGIT = re.compile(r"\d")
 _LATIN = re.compile(r"\b(?:i\.e\.|e\.g\.),?\s?")
+_PERCENT = re.compile(r"(?<=\d)\s(?:percent|per\scent|pct)\b(?!\sof\b)", re.IGNORECASE)
+# `Isn't X significant?` asks whether it is; `Don't show ...` does not.
+_ASKED_NEGATIVELY = re.compile(r"^(is|are|does|did|has|have|was|were|can|could)n't\b", re.IGNORECASE)
 # The end of a transcript, whose number is no number of the question's.
 _UNTRANSLATED = re.compile(r"\b[35]'?[\s-]?(?=UTRs?\b)")
 _SMALL = {
@@ -41,7 +44,8 @@ _CHROMOSOME_WORD = re.compile(
 _SCALED_WORD = re.compile(rf"\b({'|'.join(_SMALL)}|[\d.,]*\d)\s(thousand|million)\b", re.IGNORECASE)
 # `in the 1990s`, `before the 1990s`; and `10-15 genes`, `of 10 to 15 genes`, but no region, phase or name.
 _DECADE = re.compile(
-    r"\b(?:(before|since|after|until)\s)?(?:(?:in|during|of|from)\s)?(?:the\s)?((?:1[89]|20)\d)0'?s\b", re.IGNORECASE
+    r"(?<!early\s)(?<!late\s)(?<!mid\s)(?<!mid-)\b(?:(before|since|after|until)\s)?(?:(?:in|during|of|from)\s)?(?:the\s)?((?:1[89]|20)\d)0'?s\b",
+    re.IGNORECASE,
 )
 _RANGE = re.compile(
     r"(?<![\w.:,+/-])(?<!between\s)(?<!from\s)(?<!phase\s)(?<!phases\s)(?:of\s|with\s)?(\d{1,4}(?:\.\d+)?)(?:\s?%)?(?:-|\sto\s)(\d{1,4}(?:\.\d+)?)"
@@ -73,10 +77,17 @@ def clean(text: str) -> str:
         text = _DECADE.sub(_decade, text)
         text = _RANGE.sub(r"between \1 and \2", text)
     low = text.lower()
+    if "pe" in low or "pct" in low:
+        text = _PERCENT.sub("%", text)
     if "chr" in low:
         text = _CHROMOSOME_WORD.sub(lambda match: f"{match.group(1)} {_SMALL[match.group(2).lower()]}", text)
     scaled = any(word in low for word in _SCALES) or not low.isascii()  # where letters fold otherwise
     return _SCALED_WORD.sub(_scaled, text) if scaled else text
+
+
+def asked(text: str) -> str:
+    """The question, put positively where it is a negative one: `Isn't X significant?`."""
+    return _ASKED_NEGATIVELY.sub(lambda match: match.group(1), text)
 
 
 def _decade(match: re.Match[str]) -> str:
