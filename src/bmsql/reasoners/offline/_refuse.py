@@ -61,6 +61,10 @@ def refuse(question: Question, model: SemanticModel, vocabulary: Vocabulary) -> 
     return ""
 
 
+_ADVICE = "What a person should take is for a doctor to say; the tables hold no advice."
+_PERSONS = frozenset("patient patients person people someone somebody child children woman women man men".split())
+
+
 def _asks_for_advice(question: Question, model: SemanticModel) -> str:
     """`can my mother take X with Y`, `when should I stop X`: what a person is to do with a named drug."""
     head = [index for index, low in enumerate(question.lows[:2]) if low in _MODALS]
@@ -69,7 +73,12 @@ def _asks_for_advice(question: Question, model: SemanticModel) -> str:
         if question.lows[index] not in _TAKING or any(chunk.first < index for chunk in named):
             continue
         if any(0 < chunk.first - index <= _OBJECT for chunk in named):
-            return "What a person should take is for a doctor to say; the tables hold no advice."
+            return _ADVICE
+    # `which drugs should a patient take`: no drug is named, and a person is.
+    lows = question.lows
+    for index, low in enumerate(lows):
+        if low in _MODALS and _PERSONS & set(lows[index + 1 : index + _ADVISED]) and _TAKING & set(lows[index + 1 :]):
+            return _ADVICE
     return ""
 
 
