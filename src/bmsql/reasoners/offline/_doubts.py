@@ -312,9 +312,8 @@ def _sorting(question: Question, plan: Plan, model: SemanticModel) -> str:
 
 def _rankings(question: Question, plan: Plan, model: SemanticModel) -> str:
     for cue in question.chunked.english("recorded_not"):
-        if not any(cue.text in one.words for one in plan.filters) and not any(
-            rule.first < cue.last and cue.first < rule.last for rule in question.chunked.rules
-        ):
+        heeded = any(cue.text in one.words for one in plan.filters) or any(join.kind == "anti" for join in plan.joins)
+        if not heeded and not any(rule.first < cue.last and cue.first < rule.last for rule in question.chunked.rules):
             return f"It is not clear what '{cue.text}' leaves out."
     cues = [
         chunk

@@ -171,6 +171,12 @@ def _join_kind(composer: Composer, part: Part, owned: dict[str, list[Chunk]]) ->
     complements = [rule for rule in question.chunked.rules if any(sense.mode == "complement" for sense in rule.senses)]
     anchors = [chunk for chunk in owned[part.family] if len(question.families_of(chunk)) == 1]
     lows = question.lows
+    subject = composer.model.families[part.family].subject
+    for cue in question.chunked.english("recorded_not"):
+        # `genes that have no drug`
+        none = lows[cue.last - 1 : cue.last] == ["no"]
+        if none and any(one.first == cue.last and subject in one.names("noun") for one in question.chunked.of("noun")):
+            return "anti"
     for negation in question.chunked.english("not", "but_not"):
         if any(rule.first <= negation.first < rule.last for rule in complements):
             continue

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from bmsql.reasoners.offline._chunks import Chunk
 from bmsql.reasoners.offline._question import Question
-from bmsql.semantic import SemanticModel
+from bmsql.semantic import ROLE_REFERENCE, SemanticModel
 
-_MOST_WORDS = ("most ", "largest ", "greatest ", "biggest ", "highest ", "maximum ", "max ")
+_MOST_WORDS = ("most ", "largest ", "greatest ", "biggest ", "highest ", "maximum ", "max ", "strongest ")
 _SUPERLATIVES = (*_MOST_WORDS, "fewest ", "smallest ", "lowest ", "minimum ")
 _LAST_WORDS = ("last", "latest")
 _ORDINALS = frozenset({"first", "earliest", *_LAST_WORDS})
@@ -21,6 +21,8 @@ _CLOSING = frozenset({"in", "for", "of", "on", "among", "near"})
 _BEHIND = 4
 # How far, in words, a superlative may stand from the attribute that it ranks by.
 _REACH = 4
+# How many words, such as that of a direction, may stand between a superlative and the effect that it ranks by.
+_BESIDE = 2
 # Within how many words behind a number its noun stands.
 _COUNTED_REACH = 3
 
@@ -43,6 +45,7 @@ def ranking(question: Question, family: str, model: SemanticModel) -> Ranking | 
     finders = (
         _in_words_of_the_attribute,
         _by_a_direction,
+        _by_an_effect,
         _by_a_count,
         _by_a_superlative,
         _behind_by,
@@ -84,6 +87,23 @@ def _by_a_direction(question: Question, family: str, model: SemanticModel) -> Ra
             (of_rows and rule.first == cue.last) or (closes and 0 <= cue.first - rule.last <= _BEHIND) for rule in rules
         ):
             return Ranking(size, descending=True, own=True)
+    return None
+
+
+def _by_an_effect(question: Question, family: str, model: SemanticModel) -> Ranking | None:
+    """`the strongest effect`, `the largest protective effect`: the furthest from none, whatever its sign."""
+    size = attribute_of_numbers("size", family, model)
+    derived = model.families[family].derived.get(model.attributes[size].measure[family]) if size else None
+    effects = set(ROLE_REFERENCE.findall(derived.sql)) if derived is not None else set()
+    if not effects:
+        return None
+    directed = any(question.directions & set(rule.names("rule")) for rule in question.chunked.rules)
+    for cue in question.chunked.english("best", "largest", "smallest"):
+        for other in question.chunked.of("attribute"):
+            roles = [model.attributes[name].measure.get(family) for name in other.names("attribute")]
+            beside = other is not cue and 0 <= other.first - cue.last <= _BESIDE
+            if effects & set(roles) and beside and (directed or cue.is_english("best")):
+                return Ranking(size, descending=not cue.is_english("smallest"), own=True)
     return None
 
 

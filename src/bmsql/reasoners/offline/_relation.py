@@ -17,6 +17,10 @@ _SHOWING = frozenset({"show", "list", "give", "display", "return", "report", "pr
 Kind = Literal["one", "union", "intersect", "difference"]
 
 
+# `in A and in B`, `significant in A and genome-wide significant in B`: of one thing.
+_AND_IN = frozenset({"and", "in", "also", "significant", "genome", "wide"})
+
+
 @dataclass(frozen=True)
 class RelatedValue:
     """One value: the tables that are about it, or the filter that keeps its rows."""
@@ -188,7 +192,8 @@ def _kind(question: Question, chunks: Sequence[Chunk], family: str, shape: Shape
     if question.has("both") or _two_conditions(question, first, second):
         return "intersect"
     if (
-        between in (["and"], ["and", "in"])
+        between[:1] == ["and"]
+        and not set(between) - _AND_IN
         and first.first
         and question.lows[first.first - 1] == "in"
         and shape.intent in ("list", "count")

@@ -94,7 +94,8 @@ def _strongest(ctx: Context) -> str:
     """`the strongest is A (p = ...)`, where the rows are in an order that has a name."""
     best, rows = ctx.family().say.best, ctx.rows
     name, exact = row_name(ctx, rows[0]), detail(ctx, rows[0])
-    ordered = bool(ctx.plan.order) and ctx.plan.order[0].column == ctx.family().order
+    order = ctx.plan.order[0] if ctx.plan.order else None
+    ordered = order is not None and order.column == ctx.family().order and not order.descending
     return f"the {best} is {name} ({exact})" if best and ordered and name and exact and len(rows) > 1 else ""
 
 
@@ -190,7 +191,7 @@ def rank_text(ctx: Context) -> str:
     if ctx.plan.limit_per:
         return sentence(_best_of_each(ctx, noun))
     order = ctx.plan.order[0] if ctx.plan.order else None
-    by_own = order is None or (order.column == family.order and bool(family.say.best))
+    by_own = order is None or (order.column == family.order and bool(family.say.best) and not order.descending)
     role = "" if order is None or by_own else order.column
     adjective = family.say.best or "first" if by_own else "highest" if order and order.descending else "lowest"
     total = ctx.total

@@ -25,6 +25,8 @@ _COUNTING = frozenset({"more", "fewer", "least", "most"})
 _PURSUING = frozenset({"go", "goes", "going", "look", "looking"})  # `what goes after TNF`
 _SHOWING = frozenset({"show", "list", "give", "want", "need", "return"})
 _BESIDE = 2
+_THERE = 4
+_PRESENT = frozenset("present tested included covered contained genotyped measured available".split())
 _OPEN = (">", ">=")
 
 
@@ -141,6 +143,19 @@ def two_cut_offs(question: Question, plan: Plan, model: SemanticModel) -> str:
     return ""
 
 
+def also_there(question: Question, plan: Plan, model: SemanticModel) -> str:
+    """`significant in A and also present in B`, where the plan asks significance of both."""
+    if plan.combine != "join" or len(plan.sources) < 2:
+        return ""
+    implied = {use.source: use.words for use in plan.conventions if use.mode == "implied"}
+    for one in question.chunked.mentions:
+        before = question.lows[max(0, one.first - _THERE) : one.first]
+        said = next((low for low in before if low in _PRESENT), "")
+        if said and len(set(implied.values())) == 1 < len(implied) and model.entities[one.linked.entity].kind == "term":
+            return f"It is not clear whether '{said}' asks for more than a row; ask for those tested in both."
+    return ""
+
+
 def negated_absence(question: Question, plan: Plan, model: SemanticModel) -> str:
     """`genes of A but not of B`, joined as rows that there are none of: a "not" within a "not"."""
     for join in plan.joins:
@@ -251,6 +266,6 @@ def overruled(plan: Plan, limits: Mapping[str, tuple[str, str]]) -> str:
 
 
 CHECKS = (
-    worded, alone, both_ways, two_cut_offs, negated_absence, complement_with_number, dated, conducted, traits,
-    misplaced, correction,
+    worded, alone, both_ways, two_cut_offs, also_there, negated_absence, complement_with_number, dated, conducted,
+    traits, misplaced, correction,
 )  # fmt: skip
