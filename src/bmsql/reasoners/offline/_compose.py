@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace as with_changes
 from functools import partial
+from itertools import pairwise
 
 from bmsql.conventions import RuleBook
 from bmsql.reasoners.offline._alternatives import alternatives
@@ -178,7 +179,7 @@ class Composer:
             for name in chunk.names("attribute"):
                 role = self.model.attributes[name].test.get(family)
                 if role:
-                    value = not self.question.negated(chunk)
+                    value = not self.question.is_false(chunk)
                     found.append(Filter(target=role, op="=", values=(value,), words=chunk.text))
                     break
         return found
@@ -268,13 +269,19 @@ class Composer:
             subject=shape.entity or self.model.families[part.family].subject,
             **changes,
         )
-        if (
-            len(sources) > 1
-            and plan.limit is not None
-            and (self.question.has("compare", "per") or "each" in self.question.lows)
-        ):
-            plan = plan.model_copy(update={"limit_per": "source"})
+        if len(sources) > 1 and plan.limit is not None:
+            plan = self._limited_union(plan)
         return self._labelled(plan, relation) if len(sources) > 1 else plan
+
+    def _limited_union(self, plan: Plan) -> Plan:
+        """`the top 5 for A and for B` are five of each; of both together, the order is by what is shown."""
+        lows = self.question.lows
+        terms = [one for one in self.question.chunked.mentions if self.model.entities[one.linked.entity].kind == "term"]
+        listed = any("and" in lows[one.last : other.first] for one, other in pairwise(terms)) and "or" not in lows
+        if listed or self.question.has("compare", "per") or "each" in lows:
+            return plan.model_copy(update={"limit_per": "source"})
+        shown = {item.column for item in plan.select}
+        return plan.model_copy(update={"order": tuple(one for one in plan.order if one.column in shown)})
 
     def _unthresholded(self, part: Part) -> list[str]:
         """`significant pathways`: no threshold is implied for them, which the answer must say."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from bmsql.reasoners.offline import _structure, _wordings
 from bmsql.reasoners.offline._alternatives import absent_and_present, contradiction, unjoined
 from bmsql.reasoners.offline._chunks import Chunk
 from bmsql.reasoners.offline._crossed import crossed
@@ -32,7 +33,6 @@ from bmsql.reasoners.offline._vague import (
     strictness,
     unmade,
 )
-from bmsql.reasoners.offline._wordings import CHECKS
 from bmsql.semantic import SemanticModel
 from bmsql.types import Filter, Plan
 
@@ -391,6 +391,7 @@ _CHECKS = (
     _aggregates,
     _sorting,
     _rankings,
-    *CHECKS,
+    *_wordings.CHECKS,
+    *_structure.CHECKS,
 )
 """In this order: the first problem is the one that is told."""

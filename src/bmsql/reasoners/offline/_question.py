@@ -25,6 +25,11 @@ _ASKING = frozenset(
 _PREPOSITIONS = frozenset({"for", "of", "in", "on", "by", "to", "with", "from", "at"})
 
 
+# `blackBoxWarning = FALSE`, `approved is set to false`.
+_SETTING = frozenset({"=", "is", "set", "to", "equals", "equal"})
+_SAID_WITHIN = 4
+
+
 @dataclass
 class Question:
     """What was found in a question before it is understood. `judged`: words of numbers that filter nothing."""
@@ -167,6 +172,11 @@ class Question:
     def negated(self, chunk: Chunk) -> bool:
         """Whether the words around a chunk leave it out: `outside X`, `with X excluded`."""
         return any(chunk.first == one.first for out in self.left_out.values() for one in out)
+
+    def is_false(self, chunk: Chunk) -> bool:
+        """Whether a true-or-false attribute is said to be false: `not X`, `X = FALSE`; "not false" is true."""
+        behind = [low for low in self.lows[chunk.last : chunk.last + _SAID_WITHIN] if low not in _SETTING]
+        return self.negated(chunk) != (behind[:1] == ["false"])
 
     @cached_property
     def left_out(self) -> dict[int, list[Chunk]]:

@@ -16,6 +16,7 @@ _FIRST_VERB = 2
 # What these open lacks what follows them: `chromosomes with no SNP` are not without chromosomes.
 _BEFORE = frozenset({"with", "without", "has", "have", "lack", "lacks", "lacking", "no"})
 
+_OF_ITSELF = frozenset({"approval", "approvals"})
 _OF_RECORDS = ("record", "known", "missing")
 
 
@@ -47,6 +48,8 @@ def absent(question: Question, family: str, chunks: Sequence[Chunk], model: Sema
                 # `with no boxed warning` is false; that nothing is known of it is another thing.
                 found.append(Filter(target=tested, op="=", values=(False,), words=words))
                 break
+            if chunk.text.lower() in _OF_ITSELF:
+                break  # `no approval for X` is about being approved
             roles = [_recorded(name, family, model) for name in chunk.names("attribute")]
             if any(roles):
                 found.append(Filter(target=next(filter(None, roles)), op="null", words=words))

@@ -20,7 +20,8 @@ def empty_text(ctx: Context) -> str:
         label = ctx.family().label
         if ctx.plan.combine == "union":
             topics = [topic(ctx, source) for source in ctx.plan.sources]
-            return sentence(f"No row of the {label} for {listed(topics, word='or')} is about {names}")
+            beside = "".join(f" {text}" for text in rest.after)
+            return sentence(f"No row of the {label} for {listed(topics, word='or')} is about {names}{beside}")
         if beside and not ctx.model.tables[ctx.main.table].about and not rest.after:
             return sentence(f"No row of the {label} links {names} to {beside}")
         conditions = "".join(f" {text}" for text in rest.after)

@@ -10,6 +10,7 @@ from bmsql.reasoners.offline._text_lookup import capital_unless_name, directed_r
 from bmsql.reasoners.offline._text_nouns import Subject, same_thing, subject_of
 from bmsql.reasoners.offline._text_phrases import own_conditions, predicates, topic
 from bmsql.reasoners.offline._text_values import named, plain, sentence, several, shown
+from bmsql.types import Source
 
 _IN_FULL = 3
 _RANKED = 10
@@ -219,6 +220,13 @@ def _ranked(ctx: Context, row: Row, role: str) -> str:
 def _best_of_each(ctx: Context, noun: str) -> str:
     key = ctx.plan.limit_per
     best = ctx.family().say.best or "first"
+    if key == "source":
+        told = [
+            (topic(ctx, source) or label_of(ctx, source.alias), [row for row in ctx.rows if _is_from(ctx, row, source)])
+            for source in ctx.plan.sources
+        ]
+        ranked = [(name, named([_ranked(ctx, row, "") for row in rows], True, None)) for name, rows in told if rows]
+        return f"The {best} of the {noun}: {'; '.join(f'for {name}, {text}' for name, text in ranked)}"
     rows = sorted(ctx.rows, key=lambda row: _sortable(ctx.value(row, key)))
     entity = key if ctx.entity(key) else ""
     parts = []
@@ -226,8 +234,13 @@ def _best_of_each(ctx: Context, noun: str) -> str:
         value = ctx.value(row, key)
         text = ctx.name(entity, value) if entity and isinstance(value, str) else shown(value)
         parts.append(f"{text}: {_ranked(ctx, row, '')}")
-    label = ctx.label(key) if len(rows) == 1 else several(ctx.label(key))
-    return f"The {best} of the {noun}, for {len(rows)} {label}: {named(parts, ctx.complete, ctx.total)}"
+    kinds = len({ctx.value(row, key) for row in rows}) if all(ctx.value(row, key) is not None for row in rows) else 0
+    of = f", for {kinds} {ctx.label(key) if kinds == 1 else several(ctx.label(key))}" if kinds else ""
+    return f"The {best} of the {noun}{of}: {named(parts, ctx.complete, ctx.total)}"
+
+
+def _is_from(ctx: Context, row: Row, source: Source) -> bool:
+    return str(row.get(LABEL, "")) == label_of(ctx, source.alias)
 
 
 def _sortable(value: Any) -> tuple[int, float, str]:
@@ -243,7 +256,7 @@ def union_text(ctx: Context) -> str:
     subject = subject_of(ctx, entity)
     parts: list[str] = []
     for source in ctx.plan.sources:
-        rows = [row for row in ctx.rows if str(row.get(LABEL, "")) == label_of(ctx, source.alias)]
+        rows = [row for row in ctx.rows if _is_from(ctx, row, source)]
         where = topic(ctx, source) or plain(ctx.model.tables[source.table].description or source.table)
         found = _found_in(ctx, rows, entity)
         names = distinct(name or None for name, _ in found)

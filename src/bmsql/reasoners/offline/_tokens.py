@@ -24,6 +24,8 @@ _TOKEN = re.compile(
 _SPACES = re.compile(r"\s+")
 _DIGIT = re.compile(r"\d")
 _LATIN = re.compile(r"\b(?:i\.e\.|e\.g\.),?\s?")
+# `Tell me about X. Is it ...?`: the second sentence is what is asked.
+_INTRODUCED = re.compile(r"^Tell me (?:more )?about ([^.?!:]{2,60})[.!:]\s(?=\w)", re.IGNORECASE)
 _PERCENT = re.compile(r"(?<=\d)\s(?:percent|per\scent|pct)\b(?!\sof\b)", re.IGNORECASE)
 # `Isn't X significant?` asks whether it is; `Don't show ...` does not.
 _ASKED_NEGATIVELY = re.compile(r"^(is|are|does|did|has|have|was|were|can|could)n't\b", re.IGNORECASE)
@@ -87,7 +89,7 @@ def clean(text: str) -> str:
 
 def asked(text: str) -> str:
     """The question, put positively where it is a negative one: `Isn't X significant?`."""
-    return _ASKED_NEGATIVELY.sub(lambda match: match.group(1), text)
+    return _ASKED_NEGATIVELY.sub(lambda match: match.group(1), _INTRODUCED.sub(r"\1: ", text))
 
 
 def _decade(match: re.Match[str]) -> str:
