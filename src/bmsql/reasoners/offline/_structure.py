@@ -185,7 +185,34 @@ def denied_approval(question: Question, plan: Plan, model: SemanticModel) -> str
     return f"What is '{complement.words}' may have no record at all; ask for the drugs, and for those approved."
 
 
+def named_column(question: Question, plan: Plan, model: SemanticModel) -> str:
+    """`the se_SMR of X`, answered by tables that have no such column."""
+    words = {token.text.lower() for token in question.chunked.tokens if "_" in token.text}
+    if not words or not plan.sources:
+        return ""
+    chosen = {model.tables[source.table].family for source in plan.sources}
+    held: dict[str, set[str]] = {}
+    for table in model.tables.values():
+        for column in table.columns:
+            held.setdefault(column.lower(), set()).add(table.family)
+    for word in sorted(words & set(held)):
+        if not held[word] & chosen:
+            label = model.families[min(held[word])].label
+            return f"The column '{word}' is one of the {label}, which were not read; name them in the question."
+    return ""
+
+
+def weighted_mean(question: Question, plan: Plan, model: SemanticModel) -> str:
+    """`the average phase of drugs`, where a drug has several rows and would count as often."""
+    if plan.aggregate is None or plan.aggregate.function != "avg" or not plan.sources:
+        return ""
+    family = model.families[model.tables[plan.sources[0].table].family]
+    if family.exploded:
+        return f"An average over the {family.label} would count a thing once for each of its rows."
+    return ""
+
+
 CHECKS = (
     each_of_several, both_of_one, one_and_not_another, mixed_union, several_counts, two_ends, nested_rank, second_group,
-    ranked_names, denied_approval,
+    ranked_names, denied_approval, named_column, weighted_mean,
 )  # fmt: skip
