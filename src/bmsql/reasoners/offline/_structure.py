@@ -212,7 +212,17 @@ def weighted_mean(question: Question, plan: Plan, model: SemanticModel) -> str:
     return ""
 
 
+def other_kind(question: Question, plan: Plan, model: SemanticModel) -> str:
+    """`genes shared between A and B`, answered with the gene sets that are recorded for both."""
+    asked = question.asked()
+    names = asked.names("noun") if asked is not None else ()
+    if plan.combine != "join" or asked is None or plan.subject not in names[1:]:
+        return ""
+    label, other = (model.entities[name].plural for name in (names[0], plan.subject))
+    return f"It is not clear by which test {label} are meant; ask for those near SNPs, or by SMR, or for {other}."
+
+
 CHECKS = (
     each_of_several, both_of_one, one_and_not_another, mixed_union, several_counts, two_ends, nested_rank, second_group,
-    ranked_names, denied_approval, named_column, weighted_mean,
+    ranked_names, denied_approval, named_column, weighted_mean, other_kind,
 )  # fmt: skip

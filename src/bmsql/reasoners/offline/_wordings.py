@@ -17,6 +17,7 @@ _SUPERLATIVES = frozenset(
 _ORDINALS = frozenset({"second", "third", "fourth", "fifth", "2nd", "3rd", "4th", "5th"})
 _ENDINGS = frozenset("withdrawn discontinued recalled ended ending finished completed started began expired".split())
 _HYPOTHETICAL = frozenset({"if", "suppose", "supposing", "imagine", "assuming"})
+_SPEAKER = frozenset({"i", "we", "you", "possible"})  # `if I want to know ...`
 _NOT_QUITE = frozenset({"almost", "nearly", "not-quite"})
 _SINGLY = frozenset({"exactly", "just", "only", "precisely"})
 _PREPOSITIONS = frozenset({"in", "for", "by", "against", "on", "at"})
@@ -36,7 +37,8 @@ def worded(question: Question, plan: Plan, model: SemanticModel) -> str:
         if not any(rule.first <= cue.first and cue.last <= rule.last for rule in question.chunked.rules):
             return f"'{cue.text}' is not understood here; say it in other words."
     lows = question.lows
-    if lows[:1] and lows[0] in _HYPOTHETICAL and {"would", "were", "had"} & set(lows):
+    supposed = lows[:1] and lows[0] in _HYPOTHETICAL and not _SPEAKER & set(lows[1:2])
+    if supposed and {"would", "were", "had"} & set(lows):
         return "What would be, were things otherwise, is not worked out here."
     for index, low in enumerate(lows):
         follower = "".join(lows[index + 1 : index + 2])
