@@ -180,7 +180,9 @@ def denied_approval(question: Question, plan: Plan, model: SemanticModel) -> str
     complements = [use for use in plan.conventions if use.mode == "complement"]
     complement = next((use for use in complements if use.rule.startswith("approved")), None)
     others = [one for one in plan.filters if one.op == "match" and one.target in model.entities]
-    if complement is None or not any(model.entities[one.target].kind == "symbol" for one in others):
+    # Where a row holds all of a drug, it says so itself.
+    several = any(model.families[model.tables[source.table].family].exploded for source in plan.sources)
+    if complement is None or not several or not any(model.entities[one.target].kind == "symbol" for one in others):
         return ""
     return f"What is '{complement.words}' may have no record at all; ask for the drugs, and for those approved."
 
