@@ -92,7 +92,14 @@ def several_counts(question: Question, plan: Plan, model: SemanticModel) -> str:
     if plan.aggregate is None or plan.group_by or plan.combine == "union":
         return ""
     cues = question.chunked.english("count")
-    counts = [one for one in cues if one.text.lower().startswith(("how many", "number of"))]
+    # `number of targets` is also a column.
+    columns = {index for one in question.chunked.of("attribute") for index in range(one.first, one.last)}
+    texts = [(one, one.text.lower()) for one in cues]
+    counts = [
+        one
+        for one, text in texts
+        if text.startswith("how many") or (text.startswith("number of") and one.first not in columns)
+    ]
     if len(counts) > 1 and not any(one.first == counts[1].first for one in question.chunked.english("direction")):
         return f"Two figures are asked for ('{counts[0].text}' and '{counts[1].text}'); ask for each alone."
     pooled = [one.words for one in plan.filters if one.op == "match" and len(one.values) > 1]
