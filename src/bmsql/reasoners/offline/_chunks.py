@@ -63,6 +63,11 @@ class Chunk:
         return said is not None and any(intent in said for intent in intents)
 
 
+def is_part(one: Chunk, other: Chunk) -> bool:
+    """Whether a chunk is only part of another, as the `significant` of `nominally significant`."""
+    return other.first <= one.first and one.last <= other.last and other.last - other.first > one.last - one.first
+
+
 @dataclass
 class Chunked:
     """A question in chunks, which stay as they are once they are asked for. `unknown`: words that nothing explains."""

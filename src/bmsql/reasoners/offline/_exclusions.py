@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from bmsql.reasoners.offline._chunks import Chunk, Chunked
+from bmsql.reasoners.offline._chunks import Chunk, Chunked, is_part
 from bmsql.semantic import SemanticModel
 
 _REACH = 4
@@ -64,14 +64,9 @@ def meant(chunked: Chunked, tested: Collection[str], model: SemanticModel) -> li
         elif any(rule.first < one.first and one.last <= rule.last for one in named):
             senses = (sense._replace(mode="imply") if sense.mode == "complement" else sense for sense in rule.senses)
             found.append(replace(rule, senses=tuple(senses)))
-        elif not any(_within(rule, other) for other in negative):
+        elif not any(is_part(rule, other) for other in negative):
             found.append(rule)
     return found
-
-
-def _within(one: Chunk, other: Chunk) -> bool:
-    """Whether a chunk is only part of another."""
-    return other.first <= one.first and one.last <= other.last and other.last - other.first > one.last - one.first
 
 
 def parted(chunked: Chunked) -> Iterator[tuple[int, int]]:

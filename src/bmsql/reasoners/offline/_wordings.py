@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from bmsql.planning import listed_items
-from bmsql.reasoners.offline._chunks import Chunk
+from bmsql.reasoners.offline._chunks import Chunk, is_part
 from bmsql.reasoners.offline._question import Question
 from bmsql.semantic import SemanticModel
 from bmsql.types import Plan
@@ -18,7 +18,7 @@ _ORDINALS = frozenset({"second", "third", "fourth", "fifth", "2nd", "3rd", "4th"
 _ENDINGS = frozenset("withdrawn discontinued recalled ended ending finished completed started began expired".split())
 _HYPOTHETICAL = frozenset({"if", "suppose", "supposing", "imagine", "assuming"})
 _SPEAKER = frozenset({"i", "we", "you", "possible"})  # `if I want to know ...`
-_NOT_QUITE = frozenset({"almost", "nearly", "not-quite"})
+_NOT_QUITE = frozenset({"almost", "nearly"})
 _SINGLY = frozenset({"exactly", "just", "only", "precisely"})
 _PREPOSITIONS = frozenset({"in", "for", "by", "against", "on", "at"})
 _CONDUCTED = frozenset("tested studied investigated trialled trialed examined evaluated despite although while".split())
@@ -108,16 +108,11 @@ def both_ways(question: Question, plan: Plan, model: SemanticModel) -> str:
                 for one in rules
                 if mode != "complement"
                 and (one.last <= negative.first or negative.last <= one.first)
-                and not any(_within(one, other) for other in question.chunked.rules)
+                and not any(is_part(one, other) for other in question.chunked.rules)
             ]
             if apart and "complement" in modes.get(name, ()) and "implied" not in modes[name]:
                 return f"It is not clear what '{negative.text}' and '{apart[0].text}' each restrict."
     return ""
-
-
-def _within(one: Chunk, other: Chunk) -> bool:
-    """Whether a chunk is only part of another, as the `significant` of `nominally significant`."""
-    return other.first <= one.first and one.last <= other.last and other.last - other.first > one.last - one.first
 
 
 def two_cut_offs(question: Question, plan: Plan, model: SemanticModel) -> str:
@@ -131,7 +126,7 @@ def two_cut_offs(question: Question, plan: Plan, model: SemanticModel) -> str:
         if other is not None and one.source and other.source != one.source and len(nouns) == 1:
             return f"It is not clear whether '{one.words}' and '{other.words}' hold of the same; ask for each alone."
     used = {use.rule for use in plan.conventions if use.mode in ("implied", "complement")}
-    rules = [one for one in question.chunked.rules if not any(_within(one, other) for other in question.chunked.rules)]
+    rules = [one for one in question.chunked.rules if not any(is_part(one, other) for other in question.chunked.rules)]
     for left, right in pairwise(rules):
         apart = {sense.name for sense in left.senses}.isdisjoint(sense.name for sense in right.senses)
         kept = [bool(used & {sense.name for sense in one.senses if sense.mode == "imply"}) for one in (left, right)]
@@ -209,20 +204,14 @@ def conducted(question: Question, plan: Plan, model: SemanticModel) -> str:
 
 
 def traits(question: Question, plan: Plan, model: SemanticModel) -> str:
-    """`higher expression protects`, answered by a table that knows nothing of expression."""
-    chunks = (*question.chunked.chunks, *question.chunked.hints)
-    told = {family for chunk in chunks for family in _told(chunk, model)}
+    """`higher expression protects`, answered by tables other than those that the word names."""
     chosen = {model.tables[source.table].family for source in plan.sources}
-    if "expression" not in question.lows or not told or told & chosen:
-        return ""
-    labels = " and ".join(model.families[family].label for family in sorted(told))
-    return f"What expression does is told by the {labels} alone; name them in the question."
-
-
-def _told(chunk: Chunk, model: SemanticModel) -> set[str]:
-    if "expression" not in chunk.text.lower():
-        return set()
-    return {name for name in (*chunk.names("hint"), *chunk.names("noun")) if name in model.families}
+    for chunk in question.chunked.hints if _directed(question) else ():
+        named = {name for name in chunk.names("hint") if name in model.families}
+        if named and not named & chosen:
+            labels = " and ".join(model.families[family].label for family in sorted(named))
+            return f"What '{chunk.text}' does is told by the {labels} alone; name them in the question."
+    return ""
 
 
 def misplaced(question: Question, plan: Plan, model: SemanticModel) -> str:
